@@ -1,0 +1,35 @@
+# Two commands: `make reproduce` runs the paper's experiment, `make test` checks all that must hold.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: reproduce test benchmark requirements clean
+
+reproduce: $(INSTALLED)
+	$(BIN)/colme reproduce
+
+test: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto --maxprocesses 4
+
+benchmark: $(INSTALLED)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+$(INSTALLED): pyproject.toml requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "colme needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Renews the pinned versions; the file carries no download addresses.
+requirements:
+	uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
+		--upgrade --extra dev pyproject.toml -o requirements.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,36 @@
+"""Online collaborative personalised mean estimation.
+
+Many agents each receive their own stream of numbers and want their own mean, fast.  Some share
+the same mean, nobody knows which.  `simulate` runs the algorithms over samples, `Agent` is one
+agent for your own device, `theory` tells how long it takes.
+"""
+
+from colme import bounds, metrics, theory
+from colme.agent import Agent
+from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, QueryStrategy, Weighting
+from colme.messages import Query, Reply, Snapshot
+from colme.problem import Problem
+from colme.simulate import lockstep, simulate
+from colme.trajectory import Record, Trajectory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ALGORITHMS",
+    "Agent",
+    "Algorithm",
+    "ClassTest",
+    "Problem",
+    "Query",
+    "QueryStrategy",
+    "Record",
+    "Reply",
+    "Snapshot",
+    "Trajectory",
+    "Weighting",
+    "bounds",
+    "lockstep",
+    "metrics",
+    "simulate",
+    "theory",
+]

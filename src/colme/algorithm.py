@@ -1,0 +1,175 @@
+"""What an algorithm is: whom to ask, who counts as a classmate, how to weigh them.
+
+Lives here: the vocabulary of choices and the named presets, frozen.  Must not know how an
+algorithm runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Self
+
+from colme import _check
+
+__all__ = ["ALGORITHMS", "Algorithm", "ClassTest", "QueryStrategy", "Weighting", "resolve"]
+
+
+class _Word(IntEnum):
+    """An integer for the compiled rules, a word for people: `Weighting.of("soft")`."""
+
+    @property
+    def word(self) -> str:
+        """The public spelling, for example ``class-uniform``."""
+        return self.name.lower().replace("_", "-")
+
+    @classmethod
+    def of(cls, value: Self | str) -> Self:
+        """Return the member that a word stands for."""
+        for member in cls:
+            if value in (member, member.word):
+                return member
+        allowed = ", ".join(member.word for member in cls)
+        raise ValueError(f"{cls.__name__} must be one of {allowed}; received {value!r}")
+
+
+class QueryStrategy(_Word):
+    """Whom an agent asks next.
+
+    Examples
+    --------
+    >>> QueryStrategy.of("restricted-round-robin").name
+    'RESTRICTED_ROUND_ROBIN'
+    """
+
+    NONE = 0
+    ROUND_ROBIN = 1
+    RESTRICTED_ROUND_ROBIN = 2
+
+
+class ClassTest(_Word):
+    """Who may share the agent's mean: peers whose intervals overlap, or classmates known a priori.
+
+    Examples
+    --------
+    >>> ClassTest.of("overlap") is ClassTest.OVERLAP
+    True
+    """
+
+    OVERLAP = 0
+    KNOWN = 1
+
+
+class Weighting(_Word):
+    """How much each member of the class counts in the estimate.
+
+    Examples
+    --------
+    >>> [weighting.word for weighting in Weighting]
+    ['simple', 'soft', 'aggressive', 'class-uniform']
+    """
+
+    SIMPLE = 0
+    SOFT = 1
+    AGGRESSIVE = 2
+    CLASS_UNIFORM = 3
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A query strategy, a class test, a weighting and a tolerance η.
+
+    Parameters
+    ----------
+    query, class_test, weighting
+        A member of the enum or its word.
+    eta
+        Peers whose true means differ by at most η count as classmates (0: equal means).
+    meaning
+        One line for people.
+
+    Examples
+    --------
+    >>> Algorithm(query="round-robin", weighting="soft").weighting.word
+    'soft'
+    """
+
+    query: QueryStrategy
+    weighting: Weighting
+    class_test: ClassTest = ClassTest.OVERLAP
+    eta: float = 0.0
+    meaning: str = "composed by the user"
+
+    def __init__(
+        self,
+        query: QueryStrategy | str,
+        weighting: Weighting | str,
+        class_test: ClassTest | str = ClassTest.OVERLAP,
+        eta: float = 0.0,
+        meaning: str = "composed by the user",
+    ) -> None:
+        object.__setattr__(self, "query", QueryStrategy.of(query))
+        object.__setattr__(self, "weighting", Weighting.of(weighting))
+        object.__setattr__(self, "class_test", ClassTest.of(class_test))
+        object.__setattr__(self, "eta", _check.non_negative("eta", eta))
+        object.__setattr__(self, "meaning", meaning)
+
+
+_RR, _RRR = QueryStrategy.ROUND_ROBIN, QueryStrategy.RESTRICTED_ROUND_ROBIN
+
+ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
+    {
+        "round-robin": Algorithm(
+            _RR, Weighting.SIMPLE, meaning="ask everyone in turn, pool possible classmates"
+        ),
+        "restricted-round-robin": Algorithm(
+            _RRR, Weighting.SIMPLE, meaning="ask possible classmates in turn, pool them"
+        ),
+        "soft-restricted-round-robin": Algorithm(
+            _RRR, Weighting.SOFT, meaning="the same, weighing peers by how much intervals overlap"
+        ),
+        "aggressive-restricted-round-robin": Algorithm(
+            _RRR, Weighting.AGGRESSIVE, meaning="soft, and only peers that overlap by half or more"
+        ),
+        "local": Algorithm(
+            QueryStrategy.NONE, Weighting.SIMPLE, meaning="baseline: ask nobody, own samples only"
+        ),
+        "oracle": Algorithm(
+            _RRR,
+            Weighting.SIMPLE,
+            ClassTest.KNOWN,
+            meaning="baseline: the true class is known from the start",
+        ),
+        "eta-round-robin": Algorithm(
+            _RR,
+            Weighting.CLASS_UNIFORM,
+            meaning="mean of all agents within eta of one's own mean; ask everyone in turn",
+        ),
+        "eta-restricted-round-robin": Algorithm(
+            _RRR,
+            Weighting.CLASS_UNIFORM,
+            meaning="mean of all agents within eta of one's own mean; ask possible members",
+        ),
+    }
+)
+"""The named presets: the paper's six under the paper's names, and its extension to η-classes."""
+
+
+def resolve(algorithm: str | Algorithm, eta: float | None = None) -> Algorithm:
+    """Return the algorithm that a name stands for, with another η if one is given.
+
+    Examples
+    --------
+    >>> resolve("eta-round-robin", eta=0.1).eta
+    0.1
+    """
+    if isinstance(algorithm, str):
+        if algorithm not in ALGORITHMS:
+            raise ValueError(
+                f"unknown algorithm {algorithm!r}; known: {', '.join(ALGORITHMS)}; "
+                "or compose one with colme.Algorithm"
+            )
+        algorithm = ALGORITHMS[algorithm]
+    return algorithm if eta is None else replace(algorithm, eta=eta)

@@ -1,0 +1,320 @@
+"""One front door: samples, an algorithm and what to record give a trajectory.
+
+Lives here: `simulate`, which validates, allocates and shares the work among threads, and
+`lockstep`, its slow twin made of plain agents.  Must not know plots or tables.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colme import _check, kernels
+from colme.agent import Agent
+from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, resolve
+from colme.bounds import Laplace, split_risk
+from colme.messages import Query
+from colme.trajectory import Record, Trajectory
+
+__all__ = ["lockstep", "simulate"]
+
+Progress = Callable[[float], None]
+
+_PAIRS_PER_BLOCK = 50_000_000
+"""(agent, peer) pairs in one piece of work: some 25 ms, so that Ctrl-C is heard at once."""
+_MOST_CLASSES = 4096
+"""Labels index the class axis; far more classes than agents is a mistake."""
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """Validated input and the empty trajectory it will fill."""
+
+    samples: NDArray[np.float64]
+    bound: Laplace
+    trajectory: Trajectory
+
+    @property
+    def slots(self) -> NDArray[np.int64]:
+        slots = np.full(self.trajectory.horizon, -1)
+        slots[self.trajectory.times - 1] = np.arange(self.trajectory.times.size)
+        return slots
+
+
+def simulate(
+    samples: ArrayLike,
+    algorithm: str | Algorithm,
+    *,
+    sigma: float,
+    delta: float = 0.001,
+    labels: ArrayLike | None = None,
+    eta: float | None = None,
+    record: Record | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Run an algorithm over given samples, compiled, on all cores.
+
+    Parameters
+    ----------
+    samples
+        float[run, time, agent], or [time, agent] for one run.
+    algorithm
+        A name from `colme.ALGORITHMS` or an `Algorithm`.
+    sigma
+        Sub-Gaussian scale of one sample.
+    delta
+        Total risk of each agent's guarantees.
+    labels
+        The true class of each agent, 0, 1, 2, ...: counted in `class_counts`, and known to
+        ``oracle``.  Without labels all agents carry label 0.
+    eta
+        Replaces the algorithm's η when given.
+    record
+        What to keep; by default estimates and class counts at every step, if they fit.
+    threads
+        Number of threads; the result does not depend on it.
+    progress
+        Called with the share of the work done, from 0 to 1.
+
+    Returns
+    -------
+    Trajectory
+        The same bits for the same input, whatever the number of threads.
+
+    Examples
+    --------
+    >>> import colme
+    >>> problem = colme.Problem.gaussian([0.2, 0.8], n_agents=20, sigma=0.1, seed=0)
+    >>> samples = problem.draw(horizon=100, runs=2, seed=1)
+    >>> trajectory = simulate(samples, "restricted-round-robin", labels=problem.labels, sigma=0.1)
+    >>> trajectory.estimates.shape
+    (2, 100, 20)
+    """
+    setup = _prepare(samples, algorithm, sigma, delta, labels, eta, record)
+    n_threads = (
+        (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
+    )
+    runs, horizon, n_agents = setup.samples.shape
+    block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // (horizon * n_agents)))
+    firsts = range(0, n_agents, block)
+    n_blocks = runs * len(firsts)
+    done = 0
+    pending: deque[Future[None]] = deque()
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for run in range(runs):
+            work = _work_on_run(setup, run)
+            for first in firsts:
+                pending.append(pool.submit(work, first, min(first + block, n_agents)))
+                # One run is prepared while the one before it is computed: no more in memory.
+                while len(pending) > len(firsts):
+                    pending.popleft().result()
+                    done += 1
+                    if progress is not None:
+                        progress(done / n_blocks)
+        while pending:
+            pending.popleft().result()
+            done += 1
+            if progress is not None:
+                progress(done / n_blocks)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return setup.trajectory
+
+
+def _work_on_run(setup: _Setup, run: int) -> Callable[[int, int], None]:
+    """Summarise one run; return the function that lets a block of its agents collaborate."""
+    horizon, n_agents = setup.samples.shape[1:]
+    means = np.empty((n_agents, horizon))
+    kernels.summarise(setup.samples[run], means)
+    steps = np.arange(1, horizon + 1)
+    counts = np.broadcast_to(steps.astype(np.float64), means.shape)
+    radii = np.broadcast_to(setup.bound.radius(steps), means.shape)
+    trajectory, slots = setup.trajectory, setup.slots
+    chosen = trajectory.algorithm
+    estimates = np.empty((0, 0))
+    class_counts: kernels.ClassCounts = np.empty((0, 0, trajectory.class_sizes.size), np.int16)
+    if trajectory.estimates is not None:
+        estimates = trajectory.estimates[run].swapaxes(0, 1)
+    if trajectory.class_counts is not None:
+        class_counts = trajectory.class_counts[run].swapaxes(0, 1)
+
+    def work(first: int, last: int) -> None:
+        kernels.collaborate(
+            means,
+            counts,
+            radii,
+            first,
+            last,
+            int(chosen.query),
+            int(chosen.class_test),
+            int(chosen.weighting),
+            chosen.eta,
+            trajectory.labels,
+            slots,
+            estimates,
+            class_counts,
+        )
+
+    return work
+
+
+def lockstep(
+    samples: ArrayLike,
+    algorithm: str | Algorithm,
+    *,
+    sigma: float,
+    delta: float = 0.001,
+    labels: ArrayLike | None = None,
+    eta: float | None = None,
+    record: Record | None = None,
+) -> Trajectory:
+    """Do what `simulate` does with plain agents joined by a perfect link: slow, and the reference.
+
+    All agents perceive; then each asks one peer, whose reply carries the sample of this step.
+
+    Examples
+    --------
+    >>> import colme
+    >>> samples = colme.Problem.gaussian([0.0], n_agents=3, sigma=0.1).draw(4)
+    >>> slow = lockstep(samples, "round-robin", sigma=0.1)
+    >>> fast = colme.simulate(samples, "round-robin", sigma=0.1)
+    >>> bool(abs(slow.estimates - fast.estimates).max() < 1e-12)
+    True
+    """
+    setup = _prepare(samples, algorithm, sigma, delta, labels, eta, record)
+    runs, horizon = setup.samples.shape[:2]
+    trajectory, slots = setup.trajectory, setup.slots
+    for run in range(runs):
+        fleet = _fleet(trajectory)
+        for t in range(horizon):
+            for a, agent in enumerate(fleet.values()):
+                agent.perceive(setup.samples[run, t, a])
+            for agent in fleet.values():
+                peer = agent.choose_peer()
+                if peer is not None:
+                    agent.receive(fleet[peer].answer(Query(agent.name, peer)))
+            if slots[t] >= 0:
+                _record(trajectory, run, int(slots[t]), list(fleet.values()))
+    return trajectory
+
+
+def _fleet(trajectory: Trajectory) -> dict[str, Agent]:
+    names = [str(a) for a in range(trajectory.n_agents)]
+    known = trajectory.algorithm.class_test == ClassTest.KNOWN
+    return {
+        name: Agent(
+            name,
+            sigma=trajectory.sigma,
+            delta=trajectory.delta,
+            max_agents=len(names),
+            algorithm=trajectory.algorithm,
+            peers=names,
+            classmates=[names[l] for l in np.flatnonzero(trajectory.labels == label)]
+            if known
+            else None,
+        )
+        for name, label in zip(names, trajectory.labels, strict=True)
+    }
+
+
+def _record(trajectory: Trajectory, run: int, slot: int, agents: list[Agent]) -> None:
+    for a, agent in enumerate(agents):
+        if trajectory.estimates is not None:
+            trajectory.estimates[run, slot, a] = agent.estimate
+        if trajectory.class_counts is not None:
+            members = [int(name) for name in agent.optimistic_class]
+            trajectory.class_counts[run, slot, a] = np.bincount(
+                trajectory.labels[members], minlength=trajectory.class_sizes.size
+            )
+
+
+def _prepare(
+    samples: ArrayLike,
+    algorithm: str | Algorithm,
+    sigma: float,
+    delta: float,
+    labels: ArrayLike | None,
+    eta: float | None,
+    record: Record | None,
+) -> _Setup:
+    chosen = resolve(algorithm, eta)
+    values = _check_samples(samples)
+    runs, horizon, n_agents = values.shape
+    if labels is None and chosen.class_test == ClassTest.KNOWN:
+        raise ValueError("this algorithm knows the true classes: pass labels=..., one per agent")
+    true_labels = _check_labels(labels, n_agents)
+    bound = Laplace(sigma, split_risk(delta, n_agents))
+    record = record or Record()
+    n_classes = int(true_labels.max()) + 1
+    times = record.times(horizon, runs, n_agents, n_classes)
+    # Kernels work agent by agent, so memory is laid out [agent, time]; readers see [time, agent].
+    shape = (runs, n_agents, times.size)
+    counted_in = np.int16 if n_agents <= np.iinfo(np.int16).max else np.int32
+    trajectory = Trajectory(
+        estimates=np.empty(shape).swapaxes(1, 2) if record.estimates else None,
+        class_counts=np.empty((*shape, n_classes), counted_in).swapaxes(1, 2)
+        if record.class_counts
+        else None,
+        times=times,
+        labels=true_labels,
+        algorithm=chosen,
+        name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
+        horizon=horizon,
+        sigma=float(sigma),
+        delta=float(delta),
+    )
+    return _Setup(values, bound, trajectory)
+
+
+def _name_of(algorithm: Algorithm) -> str:
+    for name, preset in ALGORITHMS.items():
+        if preset == algorithm:
+            return name
+    return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"
+
+
+def _check_samples(samples: ArrayLike) -> NDArray[np.float64]:
+    try:
+        values = np.ascontiguousarray(samples, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("samples must be an array of numbers [run, time, agent]") from None
+    if values.ndim == 2:
+        values = values[np.newaxis]
+    if values.ndim != 3 or 0 in values.shape:
+        raise ValueError(
+            "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
+            f"received shape {np.shape(samples)}"
+        )
+    if not np.isfinite(values).all():
+        run, time, agent = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"samples must be finite; received {values[run, time, agent]} at run {run}, "
+            f"time {time}, agent {agent}: drop or repair it first"
+        )
+    return values
+
+
+def _check_labels(labels: ArrayLike | None, n_agents: int) -> NDArray[np.int64]:
+    if labels is None:
+        return np.zeros(n_agents, np.int64)
+    values = np.asarray(labels)
+    if values.shape != (n_agents,):
+        raise ValueError(
+            f"labels must hold one label for each of the {n_agents} agents; "
+            f"received shape {values.shape}"
+        )
+    most = max(_MOST_CLASSES, n_agents)
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= most:
+        raise ValueError(
+            f"labels must be whole numbers 0, 1, 2, ... below {most}; received values such as "
+            f"{values[0]!r}: renumber them with numpy.unique(labels, return_inverse=True)[1]"
+        )
+    return values.astype(np.int64)

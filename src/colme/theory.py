@@ -1,0 +1,247 @@
+"""The lemmas and theorems as functions: how long it takes, and whether collaboration pays.
+
+Lives here: times computed from true means alone.  Must not know simulation.  Times are for the
+restricted round-robin query strategy and hold with the probability each statement names.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colme import _check
+from colme.bounds import Laplace, split_risk
+
+__all__ = [
+    "Situation",
+    "class_sizes",
+    "convergence_times",
+    "epsilon_thresholds",
+    "full_information_times",
+    "identification_times",
+    "local_time",
+    "needed_samples",
+    "oracle_times",
+]
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that the theorems need to know: true means, noise, risk and tolerance.
+
+    Two agents are in one class when their means differ by at most `eta`.
+
+    Parameters
+    ----------
+    true_means
+        The mean of each agent.
+    sigma, delta, eta
+        As in `colme.simulate`.
+
+    Examples
+    --------
+    >>> situation = Situation([0.2] * 67 + [0.4] * 67 + [0.8] * 66, sigma=0.5, delta=0.001)
+    >>> identification_times(situation)[[0, 67, 134]].tolist()
+    [3813, 3813, 1017]
+    """
+
+    true_means: ArrayLike
+    sigma: float
+    delta: float
+    eta: float = 0.0
+
+    def __post_init__(self) -> None:
+        means = np.asarray(self.true_means, dtype=np.float64)
+        if means.ndim != 1 or means.size == 0 or not np.isfinite(means).all():
+            raise ValueError(
+                f"true_means must be a list of finite numbers, at least one; received {means!r}"
+            )
+        _check.non_negative("eta", self.eta)
+        object.__setattr__(self, "true_means", means)
+        self.bound  # noqa: B018 - validates sigma and delta
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The true means as an array."""
+        return np.asarray(self.true_means)
+
+    @property
+    def n_agents(self) -> int:
+        """How many agents there are."""
+        return self.means.size
+
+    @property
+    def bound(self) -> Laplace:
+        """The radius β with the risk split over all agents."""
+        return Laplace(self.sigma, split_risk(self.delta, self.n_agents))
+
+    def n_within(self, reach: NDArray[np.float64]) -> Times:
+        """Return, for each agent, how many agents have means at most `reach` away from its own."""
+        ordered = np.sort(self.means)
+        above = np.searchsorted(ordered, self.means + reach, side="right")
+        below = np.searchsorted(ordered, self.means - reach, side="left")
+        return above - below
+
+
+def class_sizes(situation: Situation) -> Times:
+    """Return the size of each agent's class, itself included.
+
+    Examples
+    --------
+    >>> class_sizes(Situation([0.0, 0.1, 0.5], sigma=1.0, delta=0.1, eta=0.1)).tolist()
+    [2, 2, 1]
+
+    Notes
+    -----
+    |C_a| with C_a = {l : |μ_a - μ_l| <= η} (Definitions 2 and 8).
+    """
+    return situation.n_within(np.full(situation.n_agents, situation.eta))
+
+
+def needed_samples(situation: Situation) -> Times:
+    """Return n*: samples after which an agent tells its class from the nearest outsider.
+
+    An agent whose class is everybody has nothing to tell apart: 0.
+
+    Examples
+    --------
+    >>> needed_samples(Situation([0.2] * 100 + [0.8] * 100, sigma=0.5, delta=0.001))[0]
+    np.int64(385)
+
+    Notes
+    -----
+    n*_aa = ⌈β⁻¹((Δ_a - η) / 4)⌉, Δ_a the smallest gap beyond η (Definitions 6 and 10).
+    """
+    margins, position = np.unique(_margin(situation), return_inverse=True)
+    inverse = situation.bound.inverse
+    values = [0 if math.isinf(margin) else inverse(margin / 4) for margin in margins]
+    times: Times = np.array(values, np.int64)[position]
+    return times
+
+
+def identification_times(situation: Situation) -> Times:
+    """Return ζ: after it, the optimistic class of each agent is its true class.
+
+    With probability at least 1 - δ/4 for each agent (the paper says 1 - δ/8, counting one side
+    of each interval).
+
+    Examples
+    --------
+    >>> identification_times(Situation([0.2] * 3 + [0.8] * 3, sigma=0.5, delta=0.001))[0]
+    np.int64(310)
+
+    Notes
+    -----
+    ζ_a = n*_aa + A - 1 - Σ_{l ∉ C_a} 1{n*_aa > n*_al + A - 1} (Theorems 1 and 3).
+    """
+    n_star = needed_samples(situation)
+    cycle = situation.n_agents - 1
+    # n*_al < n*_aa - (A - 1) exactly when the margin to l exceeds 4 β(n*_aa - A).
+    latest = n_star - cycle - 1
+    radii = situation.bound.radius(np.maximum(latest, 0))
+    dropped = situation.n_agents - situation.n_within(situation.eta + 4 * radii)
+    return np.where(n_star > 0, n_star + cycle - np.where(latest > 0, dropped, 0), 0)
+
+
+def local_time(situation: Situation, epsilon: float) -> int:
+    """Return the time after which an agent alone stays within ε of its mean.
+
+    Examples
+    --------
+    >>> local_time(Situation([0.2] * 200, sigma=0.5, delta=0.001), 0.1)
+    885
+
+    Notes
+    -----
+    ⌈β⁻¹(ε)⌉ (Section 5).
+    """
+    return situation.bound.inverse(_check.positive("epsilon", epsilon))
+
+
+def oracle_times(situation: Situation, epsilon: float) -> Times:
+    """Return the time after which an agent that knows its class stays within ε, rounded up.
+
+    Examples
+    --------
+    >>> oracle_times(Situation([0.2] * 67 + [0.8] * 133, sigma=0.5, delta=0.001), 0.01)[0]
+    np.int64(1529)
+
+    Notes
+    -----
+    ⌈β⁻¹(ε)⌉ / |C_a| + (|C_a| - 1) / 2; with η > 0, ⌈β⁻¹(ε)⌉ + |C_a| - 1 (Theorems 2 and 4).
+    """
+    needed, sizes = local_time(situation, epsilon), class_sizes(situation)
+    if situation.eta > 0:
+        return needed + sizes - 1
+    return np.ceil(needed / sizes + (sizes - 1) / 2).astype(np.int64)
+
+
+def full_information_times(situation: Situation, epsilon: float) -> Times:
+    """Return the time to ε for an agent that knows its class and hears all of it every step.
+
+    Examples
+    --------
+    >>> full_information_times(Situation([0.2] * 67, sigma=0.5, delta=0.001), 0.01)[0]
+    np.int64(1413)
+
+    Notes
+    -----
+    ⌈β⁻¹(ε)⌉ / |C_a| rounded up (Section 5); with η > 0 each mean must be known: ⌈β⁻¹(ε)⌉.
+    """
+    needed, sizes = local_time(situation, epsilon), class_sizes(situation)
+    if situation.eta > 0:
+        return np.full(situation.n_agents, needed)
+    return -(-needed // sizes)
+
+
+def convergence_times(situation: Situation, epsilon: float) -> Times:
+    """Return τ: after it, the estimate of each agent stays within ε of its target.
+
+    With probability at least 1 - δ/2 for each agent (the paper says 1 - δ/4, counting one side
+    of each interval).  The target is the agent's mean, or with η > 0 the mean of its η-class.
+
+    Examples
+    --------
+    >>> situation = Situation([0.2] * 67 + [0.4] * 67 + [0.8] * 66, sigma=0.5, delta=0.001)
+    >>> convergence_times(situation, 0.01)[[0, 199]].tolist()
+    [3813, 1551]
+
+    Notes
+    -----
+    τ_a = max(ζ_a, oracle time) (Theorems 2 and 4).
+    """
+    return np.maximum(identification_times(situation), oracle_times(situation, epsilon))
+
+
+def epsilon_thresholds(situation: Situation) -> NDArray[np.float64]:
+    """Return, for each agent, the accuracy below which collaboration beats being alone.
+
+    Infinite when the agent's class is everybody: collaboration always pays.
+
+    Examples
+    --------
+    >>> situation = Situation([0.2] * 67 + [0.4] * 67 + [0.8] * 66, sigma=0.5, delta=0.001)
+    >>> epsilon_thresholds(situation)[[0, 199]].round(4).tolist()
+    [0.0491, 0.0935]
+
+    Notes
+    -----
+    ε < β(ζ_a) (Section 5, the condition after Theorem 2).
+    """
+    return situation.bound.radius(identification_times(situation))
+
+
+def _margin(situation: Situation) -> NDArray[np.float64]:
+    """Return how far the nearest agent beyond η is beyond it; infinite if there is none."""
+    ordered = np.sort(situation.means)
+    means, eta = situation.means, situation.eta
+    above = np.searchsorted(ordered, means + eta, side="right")
+    below = np.searchsorted(ordered, means - eta, side="left")
+    padded = np.concatenate(([-np.inf], ordered, [np.inf]))
+    gaps: NDArray[np.float64] = np.minimum(padded[above + 1] - means, means - padded[below])
+    return gaps - eta

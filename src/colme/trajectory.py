@@ -1,0 +1,267 @@
+"""What a run kept: estimates and class counts over time, with the facts needed to read them.
+
+Lives here: Record (what to keep) and Trajectory (what was kept), saved, loaded, labelled.  Must
+not know how it was computed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme import _check
+from colme.algorithm import Algorithm
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["Record", "Trajectory"]
+
+DEFAULT_LIMIT = 1 << 30
+"""One trajectory takes at most this many bytes (1 GiB) unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a simulation keeps.
+
+    Parameters
+    ----------
+    estimates, class_counts
+        Whether each array is kept.
+    every
+        Keep every so-many steps (and always the last).  By default every step if the arrays fit
+        in `limit` bytes, otherwise as many as fit, with a warning that says so.
+    limit
+        Most bytes the kept arrays may take when `every` is not given.
+
+    Examples
+    --------
+    >>> Record(every=10).times(horizon=25, runs=1, n_agents=2, n_classes=1).tolist()
+    [10, 20, 25]
+    """
+
+    estimates: bool = True
+    class_counts: bool = True
+    every: int | None = None
+    limit: int = DEFAULT_LIMIT
+
+    def __post_init__(self) -> None:
+        if self.every is not None:
+            _check.positive_int("every", self.every)
+        _check.positive_int("limit", self.limit)
+
+    def bytes_per_time(self, runs: int, n_agents: int, n_classes: int) -> int:
+        """Return what one kept time step costs."""
+        return runs * n_agents * (8 * self.estimates + 2 * n_classes * self.class_counts)
+
+    def times(self, horizon: int, runs: int, n_agents: int, n_classes: int) -> NDArray[np.int64]:
+        """Return the time steps kept, counted from 1."""
+        every = self.every
+        if every is None:
+            needed = horizon * self.bytes_per_time(runs, n_agents, n_classes)
+            every = max(1, -(-needed // self.limit))
+            if every > 1:
+                warnings.warn(
+                    f"keeping every step would take {needed / 2**30:.1f} GiB; keeping every "
+                    f"{every}th (pass record=colme.Record(...) to choose)",
+                    stacklevel=3,
+                )
+        times = np.arange(every, horizon + 1, every, dtype=np.int64)
+        return times if times.size and times[-1] == horizon else np.append(times, horizon)
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """What a simulation kept, and the facts needed to read it.
+
+    Attributes
+    ----------
+    estimates
+        float64[run, time, agent], or None if not kept.
+    class_counts
+        int[run, time, agent, class]: how many agents of each true class stand in the agent's
+        optimistic class; None if not kept.
+    times
+        int64[time]: the steps kept, counted from 1.
+    labels
+        int64[agent]: the true class of each agent.
+    algorithm, name
+        What ran, and under which name.
+    horizon, sigma, delta
+        The simulation's parameters.
+
+    Examples
+    --------
+    >>> import colme
+    >>> samples = colme.Problem.gaussian([0.0, 1.0], class_sizes=[2, 1], sigma=0.1).draw(5)
+    >>> trajectory = colme.simulate(samples, "round-robin", sigma=0.1, delta=0.01)
+    >>> trajectory.estimates.shape, trajectory.class_counts.shape
+    ((1, 5, 3), (1, 5, 3, 1))
+    """
+
+    estimates: NDArray[np.float64] | None
+    class_counts: NDArray[np.int16] | NDArray[np.int32] | None
+    times: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    algorithm: Algorithm
+    name: str
+    horizon: int
+    sigma: float
+    delta: float
+
+    @property
+    def n_agents(self) -> int:
+        """How many agents took part."""
+        return self.labels.size
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """How many agents carry each label."""
+        return np.bincount(self.labels)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return the trajectory as a labelled Dataset, ready for NetCDF or Zarr.
+
+        Examples
+        --------
+        >>> import colme
+        >>> samples = colme.Problem.gaussian([0.0], n_agents=2, sigma=0.1).draw(3)
+        >>> colme.simulate(samples, "local", sigma=0.1).to_xarray()["estimates"].dims
+        ('run', 'time', 'agent')
+        """
+        xr = _import_xarray()
+        data: dict[str, Any] = {"label": (("agent",), self.labels)}
+        if self.estimates is not None:
+            data["estimates"] = (("run", "time", "agent"), self.estimates)
+        if self.class_counts is not None:
+            data["class_counts"] = (("run", "time", "agent", "class"), self.class_counts)
+        dataset: xarray.Dataset = xr.Dataset(data, coords={"time": self.times}, attrs=self._facts())
+        return dataset.transpose("run", "time", "agent", "class", missing_dims="ignore")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trajectory to ``.npz`` or ``.nc`` (NetCDF); a failure leaves no file behind.
+
+        Examples
+        --------
+        >>> import tempfile, colme
+        >>> samples = colme.Problem.gaussian([0.0], n_agents=2, sigma=0.1).draw(3)
+        >>> trajectory = colme.simulate(samples, "local", sigma=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     trajectory.save(f"{folder}/run.npz")
+        ...     Trajectory.load(f"{folder}/run.npz").name
+        'local'
+        """
+        target = check_path(path)
+        with _replacing(target) as draft:
+            if target.suffix == ".nc":
+                self.to_xarray().to_netcdf(draft, engine="h5netcdf")
+            else:
+                arrays = {"estimates": self.estimates, "class_counts": self.class_counts}
+                kept = {key: array for key, array in arrays.items() if array is not None}
+                facts = np.array(json.dumps(self._facts()))
+                with draft.open("wb") as stream:
+                    np.savez(stream, facts=facts, times=self.times, labels=self.labels, **kept)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the trajectory that `save` wrote."""
+        source = check_path(path)
+        try:
+            arrays, facts = _read_netcdf(source) if source.suffix == ".nc" else _read_npz(source)
+            return cls(
+                estimates=arrays.get("estimates"),
+                class_counts=arrays.get("class_counts"),
+                times=arrays["times"],
+                labels=arrays["labels"],
+                algorithm=Algorithm(
+                    facts["query"],
+                    facts["weighting"],
+                    facts["class_test"],
+                    facts["eta"],
+                    facts["meaning"],
+                ),
+                name=facts["algorithm"],
+                horizon=int(facts["horizon"]),
+                sigma=float(facts["sigma"]),
+                delta=float(facts["delta"]),
+            )
+        except FileNotFoundError:
+            raise
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError(f"{source} does not hold a trajectory: {error}") from None
+
+    def _facts(self) -> dict[str, Any]:
+        algorithm = self.algorithm
+        return {
+            "algorithm": self.name,
+            "query": algorithm.query.word,
+            "weighting": algorithm.weighting.word,
+            "class_test": algorithm.class_test.word,
+            "eta": algorithm.eta,
+            "meaning": algorithm.meaning,
+            "horizon": self.horizon,
+            "sigma": self.sigma,
+            "delta": self.delta,
+        }
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a trajectory file, or raise ValueError for a suffix nobody can read.
+
+    Examples
+    --------
+    >>> check_path("run.nc").suffix
+    '.nc'
+    """
+    target = Path(path)
+    if target.suffix not in {".npz", ".nc"}:
+        raise ValueError(f"a trajectory is kept as .npz or .nc (NetCDF); received {str(target)!r}")
+    return target
+
+
+def _import_xarray() -> Any:
+    try:
+        importlib.import_module("h5netcdf")  # the engine that writes NetCDF
+        return importlib.import_module("xarray")
+    except ImportError:
+        raise ImportError(
+            "labelled and NetCDF trajectories need xarray: pip install 'colme[xarray]'"
+        ) from None
+
+
+def _read_npz(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    with np.load(source, allow_pickle=False) as stored:
+        arrays = dict(stored)
+    return arrays, json.loads(str(arrays.pop("facts")))
+
+
+def _read_netcdf(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    with _import_xarray().open_dataset(source, engine="h5netcdf") as dataset:
+        arrays = {name: dataset[name].to_numpy() for name in dataset.data_vars}
+        arrays |= {"times": dataset["time"].to_numpy(), "labels": arrays.pop("label")}
+        return arrays, dict(dataset.attrs)
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """Give a draft beside `target` that replaces it only once it is complete."""
+    handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix, prefix=".draft-")
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
