@@ -36,6 +36,7 @@ app = App(
     version=colme.__version__,
     default_parameter=Parameter(consume_multiple=True, negative=()),
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 _problem = Group("Problem", sort_key=1)
 _running = Group("Running", sort_key=2)
@@ -324,6 +325,8 @@ def _files(names: tuple[str, ...], out: str | None) -> dict[str, Path]:
     for path in files.values():
         if not path.parent.is_dir():
             raise ValueError(f"cannot write {str(path)!r}: no folder {str(path.parent)!r}")
+        if path.is_dir():
+            raise ValueError(f"cannot write {str(path)!r}: it is a folder")
     return files
 
 
@@ -371,7 +374,7 @@ def _print_summary(
         highlight=False,
     )
     table = Table(title="average ± std (max) over agents and runs", title_justify="left")
-    table.add_column("algorithm")
+    table.add_column("algorithm", no_wrap=True, min_width=max(map(len, experiment.algorithms)))
     table.add_column("class identified", justify="right")
     for epsilon in experiment.epsilons:
         table.add_column(f"error <= {epsilon:g}", justify="right")

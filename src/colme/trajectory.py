@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -233,7 +232,8 @@ def check_path(path: str | os.PathLike[str]) -> Path:
 
 def _import_xarray() -> Any:
     try:
-        importlib.import_module("h5netcdf")  # the engine that writes NetCDF
+        for engine in ("h5netcdf", "h5py"):  # what writes NetCDF
+            importlib.import_module(engine)
         return importlib.import_module("xarray")
     except ImportError:
         raise ImportError(
@@ -257,9 +257,7 @@ def _read_netcdf(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 @contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
     """Give a draft beside `target` that replaces it only once it is complete."""
-    handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix, prefix=".draft-")
-    os.close(handle)
-    draft = Path(name)
+    draft = target.with_name(f".{target.stem}-{os.getpid()}.draft{target.suffix}")
     try:
         yield draft
         draft.replace(target)

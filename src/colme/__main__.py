@@ -1,0 +1,5 @@
+"""`python -m colme` is the command line."""
+
+from colme.cli import main
+
+main()

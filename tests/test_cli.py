@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import colme
+from colme.cli import main
+
+PROBLEM = ["--class-means", "0.2", "0.8", "--agents", "6", "--sigma", "0.5"]
+SHORT = ["simulate", *PROBLEM, "--horizon", "40", "--runs", "2"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    printed = capsys.readouterr()
+    assert isinstance(stop.value.code, int)
+    return stop.value.code, printed.out, printed.err
+
+
+def test_plan_prints_the_exact_times_of_the_three_class_problem(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    classes = ["--class-means", "0.2", "0.4", "0.8", "--class-sizes", "67", "67", "66"]
+    rest = ["--sigma", "0.5", "--delta", "0.001", "--epsilon", "0.1", "0.01", "--json"]
+    code, out, _ = run(capsys, "plan", *classes, *rest)
+    plan = json.loads(out)
+    assert code == 0
+    assert plan["epsilon_threshold"] == pytest.approx(0.0491, abs=1e-4)
+    assert [row["zeta"] for row in plan["classes"]] == [3813, 3813, 1017]
+    assert plan["classes"][0] == {
+        "mean": 0.2,
+        "size": 67,
+        "n_star": 3680,
+        "zeta": 3813,
+        "tau": {"0.1": 3813, "0.01": 3813},
+        "tau_local": {"0.1": 885, "0.01": 100217},
+        "tau_oracle": {"0.1": 47, "0.01": 1529},
+        "epsilon_threshold": plan["epsilon_threshold"],
+    }
+    assert plan["epsilon_threshold"] == min(row["epsilon_threshold"] for row in plan["classes"])
+
+
+def test_plan_for_people_says_when_collaboration_pays(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "plan", "--class-means", "0", "1", "--agents", "5", "--sigma", "1")
+    assert code == 0
+    assert "Collaboration pays for every agent when the error wanted is below" in out
+
+
+def test_plan_of_one_class_has_no_threshold(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["plan", "--class-means", "1", "--agents", "3", "--sigma", "1", "--json"]
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    assert json.loads(out)["epsilon_threshold"] is None
+
+
+def test_algorithms_lists_every_name(capsys: pytest.CaptureFixture[str]) -> None:
+    _, people, _ = run(capsys, "algorithms")
+    _, programs, _ = run(capsys, "algorithms", "--json")
+    assert all(name in people for name in colme.ALGORITHMS)
+    assert [row["name"] for row in json.loads(programs)] == list(colme.ALGORITHMS)
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--version")[:2] == (0, f"{colme.__version__}\n")
+
+
+@pytest.mark.parametrize("command", ["simulate", "plan", "algorithms"])
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert command in run(capsys, "--help")[1]
+    assert f"colme {command}" in run(capsys, command, "--help")[1]
+
+
+def test_simulate_prints_the_same_numbers_as_the_library(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = run(capsys, *SHORT, "--algorithm", "local", "oracle", "--json")
+    problem = colme.Problem.gaussian([0.2, 0.8], n_agents=6, sigma=0.5, seed=0)
+    samples = problem.draw(horizon=40, runs=2, seed=1)
+    results = json.loads(out)["results"]
+    assert [row["algorithm"] for row in results] == ["local", "oracle"]
+    for row in results:
+        trajectory = colme.simulate(samples, row["algorithm"], sigma=0.5, labels=problem.labels)
+        times = colme.metrics.convergence_times(trajectory, problem.true_means, 0.1)
+        assert row["convergence_time"]["0.1"]["all"]["avg"] == times.mean()
+        assert row["convergence_time"]["0.1"]["all"]["max"] == times.max()
+
+
+def test_simulate_gives_the_same_result_with_any_number_of_threads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = run(capsys, *SHORT, "--threads", "1", "--json")
+    assert run(capsys, *SHORT, "--threads", "2", "--json") == one
+
+
+def test_a_file_describes_the_experiment_and_flags_override_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(
+        'algorithms = ["local"]\nhorizon = 40\nruns = 9\n'
+        "[problem]\nclass_means = [0.2, 0.8]\nn_agents = 6\nsigma = 0.5\n"
+    )
+    _, from_file, _ = run(capsys, "simulate", str(file), "--runs", "2", "--json")
+    _, from_flags, _ = run(capsys, *SHORT, "--algorithm", "local", "--json")
+    assert from_file == from_flags
+
+
+@pytest.mark.parametrize("suffix", ["nc", "npz"])
+def test_out_keeps_one_trajectory_for_each_algorithm(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, suffix: str
+) -> None:
+    out = str(tmp_path / f"run-{{algorithm}}.{suffix}")
+    run(capsys, *SHORT, "--algorithm", "local", "oracle", "--out", out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"run-local.{suffix}",
+        f"run-oracle.{suffix}",
+    ]
+    kept = colme.Trajectory.load(tmp_path / f"run-local.{suffix}")
+    assert kept.estimates is not None
+    assert kept.estimates.shape == (2, 40, 6)
+
+
+BAD = {
+    "sigma 0": ([*PROBLEM[:-1], "0"], "sigma"),
+    "sigma negative": ([*PROBLEM[:-1], "-1"], "received -1"),
+    "sigma nan": ([*PROBLEM[:-1], "nan"], "received nan"),
+    "delta 0": ([*PROBLEM, "--delta", "0"], "delta"),
+    "delta 1": ([*PROBLEM, "--delta", "1"], "received 1"),
+    "eta negative": ([*PROBLEM, "--eta", "-0.1"], "received -0.1"),
+    "unknown algorithm": ([*PROBLEM, "--algorithm", "magic"], "unknown algorithm 'magic'"),
+    "same algorithm twice": ([*PROBLEM, "--algorithm", "local", "local"], "once"),
+    "zero agents": (["--class-means", "0", "--agents", "0", "--sigma", "1"], "received 0"),
+    "horizon 0": ([*PROBLEM, "--horizon", "0"], "horizon"),
+    "runs 0": ([*PROBLEM, "--runs", "0"], "runs"),
+    "threads 0": ([*PROBLEM, "--threads", "0"], "threads"),
+    "epsilon 0": ([*PROBLEM, "--epsilon", "0"], "epsilon"),
+    "text for a number": (["--class-means", "high", "--agents", "3", "--sigma", "1"], "high"),
+    "sizes and agents": ([*PROBLEM, "--class-sizes", "3", "3"], "either"),
+    "no problem": ([], "problem"),
+    "mean out of range": (["--class-means", "2", "--agents", "3", "--noise", "bernoulli"], "2"),
+    "sigma for bernoulli": ([*PROBLEM, "--noise", "bernoulli"], "sigma"),
+    "unknown flag": ([*PROBLEM, "--sgima", "3"], "sgima"),
+    "no such file": (["nowhere.toml"], "nowhere.toml"),
+    "no such folder": ([*PROBLEM, "--out", "nowhere/run.nc"], "nowhere"),
+    "unknown format": ([*PROBLEM, "--out", "run.csv"], "run.csv"),
+    "one file for two": ([*PROBLEM, "--algorithm", "local", "oracle", "--out", "a.nc"], "{alg"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "named"), BAD.values(), ids=BAD.keys())
+def test_bad_input_is_one_clear_line_and_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+) -> None:
+    code, out, err = run(capsys, "simulate", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("colme: ")
+    assert err.count("\n") == 1
+    assert named in err
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("horizon = [", "not a TOML file"),
+        ("horizon = 10", "problem"),
+        ("problem = 3", "problem"),
+        ("[problem]\nclass_means = [0.2]\nn_agents = 3\nclass_sizes = [3]\nsigma = 1", "either"),
+        ("colour = 1\n[problem]\nclass_means = [0.2]\nn_agents = 3\nsigma = 1", "colour"),
+        ("[problem]\nclass_means = [0.2]\nn_agents = 'x'\nsigma = -1", "sigma"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line_and_code_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, content: str, named: str
+) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(content)
+    code, out, err = run(capsys, "simulate", str(file), "--out", str(tmp_path / "run.nc"))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert named in err
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_binary_file_is_no_experiment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_bytes(bytes(range(256)))
+    assert run(capsys, "simulate", str(file))[0] == 2
+
+
+def test_interrupting_a_long_simulation_stops_at_once_and_leaves_no_file(tmp_path: Path) -> None:
+    size = ["--class-means", "0", "1", "--agents", "1500", "--sigma", "1"]
+    long = ["simulate", *size, "--horizon", "4000", "--runs", "5", "--out", "run.npz"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "colme", *long],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"COLUMNS": "200"},
+    )
+    time.sleep(6)  # well inside the simulation, which takes a minute
+    assert process.poll() is None
+    asked = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 3  # one second, with room for a busy machine
+    assert process.returncode == 130
+    assert err.decode().strip() == "colme: interrupted"
+    assert list(tmp_path.iterdir()) == []
