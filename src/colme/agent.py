@@ -120,21 +120,13 @@ class Agent:
     @property
     def optimistic_class(self) -> frozenset[str]:
         """The peers that may share the agent's mean, itself included; unheard peers are in."""
-        member = self._member()
+        member = self._pool()[0]
         return frozenset(peer for peer, belongs in zip(self._index, member, strict=True) if belongs)
 
     @property
     def estimate(self) -> float:
         """The agent's current estimate of its own mean; NaN while it knows no sample at all."""
-        return rules.pooled_mean(
-            self.algorithm.weighting,
-            self._self,
-            len(self._means),
-            self._means,
-            self._counts,
-            self._radii,
-            self._member(),
-        )
+        return self._pool()[1]
 
     def meet(self, peer: str) -> None:
         """Make room for a peer in the row; do nothing if it is already known."""
@@ -159,7 +151,6 @@ class Agent:
 
     def choose_peer(self) -> str | None:
         """Return the peer to ask now and move the cursor there; None if there is nobody to ask."""
-        member = self._member() if self._classmates is not None else []
         l = rules.next_peer(
             self.algorithm.query,
             self.algorithm.class_test,
@@ -169,7 +160,7 @@ class Agent:
             self.algorithm.eta,
             self._means,
             self._radii,
-            member,
+            self._known_members(),
         )
         if l < 0:
             return None
@@ -243,17 +234,24 @@ class Agent:
         self._counts[l] = count
         self._radii[l] = self.bound.radius(count)
 
-    def _member(self) -> list[bool]:
-        if self._classmates is not None:
-            return [peer in self._classmates for peer in self._index]
-        member = [True] * len(self._means)
-        rules.classify(
+    def _known_members(self) -> list[bool]:
+        """Return who is known to be a classmate; everybody may be one where nothing is known."""
+        if self._classmates is None:
+            return [True] * len(self._means)
+        return [peer in self._classmates for peer in self._index]
+
+    def _pool(self) -> tuple[list[bool], float]:
+        """Return the optimistic class and the estimate from the row as it is now."""
+        member = self._known_members()
+        _, estimate = rules.pool(
+            self.algorithm.weighting,
             self.algorithm.class_test,
             self._self,
             len(member),
             self.algorithm.eta,
             self._means,
+            self._counts,
             self._radii,
             member,
         )
-        return member
+        return member, estimate

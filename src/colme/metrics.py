@@ -102,11 +102,14 @@ def pairwise_precision(
     return result
 
 
-def identification_times(trajectory: Trajectory) -> NDArray[np.int64]:
+def identification_times(
+    trajectory: Trajectory, true_counts: ArrayLike | None = None
+) -> NDArray[np.int64]:
     """Return the first time from which each optimistic class is the true class for good.
 
     Times count from 1; horizon + 1 means not within the horizon.  On a thinned trajectory only
-    the kept times are looked at.
+    the kept times are looked at.  The true class of an agent is everyone with its label, or
+    what true_counts[agent, class] says: with one label for each agent, any class can be told.
 
     Examples
     --------
@@ -118,7 +121,13 @@ def identification_times(trajectory: Trajectory) -> NDArray[np.int64]:
     """
     counts = _class_counts(trajectory)
     sizes = trajectory.class_sizes
-    truth = np.where(np.arange(sizes.size) == trajectory.labels[:, None], sizes, 0)
+    if true_counts is None:
+        true_counts = np.where(np.arange(sizes.size) == trajectory.labels[:, None], sizes, 0)
+    truth = np.asarray(true_counts, dtype=np.int64)
+    if truth.shape != counts.shape[2:]:
+        raise ValueError(
+            f"true_counts must be [agent, class] = {counts.shape[2:]}; received {truth.shape}"
+        )
     last = np.empty((counts.shape[0], trajectory.n_agents), np.int64)
     kernels.last_wrong_class(counts, truth, last)
     return _times_after(trajectory, last)

@@ -262,9 +262,26 @@ class Problem:
         horizon = _check.positive_int("horizon", horizon)
         samples = np.empty((_check.positive_int("runs", runs), horizon, self.n_agents))
         for run in range(runs):
-            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,)))
-            self.noise.fill(rng, self.true_means, samples[run])
+            self._fill(samples[run], run, seed)
         return samples
+
+    def draw_run(self, horizon: int, run: int = 0, seed: int = 0) -> Array:
+        """Return samples[time, agent] of one run: what `draw` gives for it, without the others.
+
+        Examples
+        --------
+        >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=4)
+        >>> one, many = problem.draw_run(5, run=3, seed=7), problem.draw(5, runs=9, seed=7)
+        >>> bool((one == many[3]).all())
+        True
+        """
+        samples = np.empty((_check.positive_int("horizon", horizon), self.n_agents))
+        self._fill(samples, run, seed)
+        return samples
+
+    def _fill(self, samples: Array, run: int, seed: int) -> None:
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,)))
+        self.noise.fill(rng, self.true_means, samples)
 
     @classmethod
     def of_classes(

@@ -18,16 +18,15 @@ from colme._compile import compiled
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
 
 __all__ = [
-    "aggressive_mean",
-    "class_uniform_mean",
+    "aggressive_sums",
+    "belongs",
+    "class_uniform_sums",
     "classify",
     "next_peer",
     "optimistic_distance",
-    "overlap_ratio",
-    "pooled_mean",
-    "pools_members",
-    "simple_mean",
-    "soft_mean",
+    "pool",
+    "simple_sums",
+    "soft_sums",
 ]
 
 Numbers: TypeAlias = Sequence[float] | NDArray[np.float64]
@@ -51,6 +50,32 @@ def optimistic_distance(mean_a: float, radius_a: float, mean_l: float, radius_l:
 
 
 @compiled
+def belongs(
+    class_test: int,
+    eta: float,
+    mean_a: float,
+    radius_a: float,
+    mean_l: float,
+    radius_l: float,
+    known: bool,
+) -> bool:
+    """Return whether peer l is in the class of agent a; `known` is the answer given a priori.
+
+    Examples
+    --------
+    >>> belongs(ClassTest.OVERLAP, 0.0, 0.0, 0.3, 0.4, 0.3, known=False)
+    True
+
+    Notes
+    -----
+    d(a, l) <= η (Definitions 4 and 9).
+    """
+    if class_test == ClassTest.KNOWN:
+        return known
+    return optimistic_distance(mean_a, radius_a, mean_l, radius_l) <= eta
+
+
+@compiled
 def classify(
     class_test: int,
     a: int,
@@ -67,19 +92,13 @@ def classify(
     >>> member = [True, True, True]
     >>> classify(ClassTest.OVERLAP, 0, 3, 0.0, [0.0, 0.4, 1.0], [0.3, 0.3, 0.3], member), member
     (1, [True, True, False])
-
-    Notes
-    -----
-    C = {l : d(a, l) <= η} (Definitions 4 and 9).
     """
-    if class_test == ClassTest.KNOWN:
-        return 0
     n_changed = 0
     mean_a, radius_a = means[a], radii[a]
     for l in range(n):
-        belongs = optimistic_distance(mean_a, radius_a, means[l], radii[l]) <= eta
-        n_changed += belongs != member[l]
-        member[l] = belongs
+        now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
+        n_changed += now != member[l]
+        member[l] = now
     return n_changed
 
 
@@ -109,6 +128,7 @@ def next_peer(
     """
     if query == QueryStrategy.NONE:
         return -1
+    mean_a, radius_a = means[a], radii[a]
     l = cursor
     for _ in range(n):
         l = l + 1 if l + 1 < n else 0
@@ -116,141 +136,160 @@ def next_peer(
             continue
         if query == QueryStrategy.ROUND_ROBIN:
             return l
-        if class_test == ClassTest.KNOWN:
-            belongs = member[l]
-        else:
-            belongs = optimistic_distance(means[a], radii[a], means[l], radii[l]) <= eta
-        if belongs:
+        if belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l]):
             return l
     return -1
 
 
 @compiled
-def overlap_ratio(low_a: float, high_a: float, low_l: float, high_l: float) -> float:
-    """Return the common length of two intervals over the length of their hull (0 if disjoint).
+def simple_sums(n: int, means: Numbers, counts: Numbers, member: Flags) -> tuple[float, float]:
+    """Return (Σ weights, Σ weights · means) with weight n_l for members: all their samples.
 
     Examples
     --------
-    >>> overlap_ratio(0.0, 2.0, 1.0, 3.0)
-    0.3333333333333333
-
-    Notes
-    -----
-    |I_a ∩ I_l| / |I_a ∪ I_l|; the hull stands for the union, which it equals when they overlap.
-    """
-    common = (high_l if high_l < high_a else high_a) - (low_l if low_l > low_a else low_a)
-    hull = (high_a if high_l < high_a else high_l) - (low_a if low_l > low_a else low_l)
-    return (common if common > 0.0 else 0.0) / hull
-
-
-@compiled
-def simple_mean(n: int, means: Numbers, counts: Numbers, member: Flags) -> float:
-    """Return the mean of all samples held by members: weight n.
-
-    Examples
-    --------
-    >>> simple_mean(3, [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [True, True, False])
-    1.0
+    >>> simple_sums(3, [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [True, True, False])
+    (3.0, 3.0)
     """
     weights = total = 0.0
     for l in range(n):
         weight = counts[l] if member[l] else 0.0
         weights += weight
         total += weight * means[l]
-    return total / weights if weights > 0.0 else math.nan
+    return weights, total
 
 
 @compiled
-def class_uniform_mean(n: int, means: Numbers, counts: Numbers, member: Flags) -> float:
-    """Return the mean of the members' means, over those heard from: weight 1.
+def class_uniform_sums(
+    n: int, means: Numbers, counts: Numbers, member: Flags
+) -> tuple[float, float]:
+    """Return (Σ weights, Σ weights · means) with weight 1 for members heard from.
 
     Examples
     --------
-    >>> class_uniform_mean(3, [0.0, 3.0, 9.0], [2.0, 1.0, 0.0], [True, True, True])
-    1.5
+    >>> class_uniform_sums(3, [0.0, 3.0, 9.0], [2.0, 1.0, 0.0], [True, True, True])
+    (2.0, 3.0)
     """
     weights = total = 0.0
     for l in range(n):
         weight = 1.0 if member[l] and counts[l] > 0.0 else 0.0
         weights += weight
         total += weight * means[l]
-    return total / weights if weights > 0.0 else math.nan
+    return weights, total
 
 
 @compiled
-def soft_mean(a: int, n: int, means: Numbers, counts: Numbers, radii: Numbers) -> float:
-    """Return the pooled mean with weight n · overlap ratio; peers whose intervals part weigh 0.
+def soft_sums(
+    class_test: int,
+    a: int,
+    n: int,
+    eta: float,
+    means: Numbers,
+    counts: Numbers,
+    radii: Numbers,
+    member: Flags,
+) -> tuple[int, float, float]:
+    """Classify and return (peers that changed, Σ weights, Σ weights · means), overlap weighing.
 
     Examples
     --------
-    >>> soft_mean(0, 2, [0.0, 1.0], [4.0, 4.0], [1.0, 1.0])
-    0.25
-    """
-    low_a, high_a = means[a] - radii[a], means[a] + radii[a]
-    weights = total = 0.0
-    for l in range(n):
-        ratio = overlap_ratio(low_a, high_a, means[l] - radii[l], means[l] + radii[l])
-        weight = counts[l] * ratio
-        weights += weight
-        total += weight * means[l]
-    return total / weights if weights > 0.0 else math.nan
-
-
-@compiled
-def aggressive_mean(a: int, n: int, means: Numbers, counts: Numbers, radii: Numbers) -> float:
-    """Return the soft mean over peers whose overlap exceeds the smaller of the two radii.
-
-    Examples
-    --------
-    >>> round(aggressive_mean(0, 3, [0.0, 0.5, 1.5], [4.0, 4.0, 4.0], [1.0, 1.0, 1.0]), 6)
-    0.1875
-    """
-    radius_a = radii[a]
-    low_a, high_a = means[a] - radius_a, means[a] + radius_a
-    weights = total = 0.0
-    for l in range(n):
-        low_l, high_l = means[l] - radii[l], means[l] + radii[l]
-        common = (high_l if high_l < high_a else high_a) - (low_l if low_l > low_a else low_a)
-        ratio = overlap_ratio(low_a, high_a, low_l, high_l)
-        weight = counts[l] * ratio
-        weight = weight if common > (radii[l] if radii[l] < radius_a else radius_a) else 0.0
-        weights += weight
-        total += weight * means[l]
-    return total / weights if weights > 0.0 else math.nan
-
-
-@compiled
-def pools_members(weighting: int) -> bool:
-    """Return whether the pooled mean looks at `member`; soft weights see the intervals alone.
-
-    Examples
-    --------
-    >>> pools_members(Weighting.SIMPLE), pools_members(Weighting.SOFT)
-    (True, False)
-    """
-    return weighting in (Weighting.SIMPLE, Weighting.CLASS_UNIFORM)
-
-
-@compiled
-def pooled_mean(
-    weighting: int, a: int, n: int, means: Numbers, counts: Numbers, radii: Numbers, member: Flags
-) -> float:
-    """Return the agent's estimate: the weighted mean over its class; NaN while it knows nothing.
-
-    Examples
-    --------
-    >>> row = [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [9.0, 9.0, 9.0], [True, True, False]
-    >>> pooled_mean(Weighting.SIMPLE, 0, 3, *row)
-    1.0
+    >>> soft_sums(0, 0, 2, 0.0, [0.0, 1.0], [4.0, 6.0], [1.0, 1.0], [True, True])
+    (0, 6.0, 2.0)
 
     Notes
     -----
-    μ_a = Σ_l α_l x̄_l with weights that sum to one (Section 4.2).
+    Weight n_l |I_a ∩ I_l| / |I_a ∪ I_l|; the hull stands for the union, which it equals when
+    the intervals overlap.
     """
-    if weighting == Weighting.SIMPLE:
-        return simple_mean(n, means, counts, member)
+    n_changed = 0
+    weights = total = 0.0
+    mean_a, radius_a = means[a], radii[a]
+    low_a, high_a = mean_a - radius_a, mean_a + radius_a
+    for l in range(n):
+        now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
+        n_changed += now != member[l]
+        member[l] = now
+        low, high = means[l] - radii[l], means[l] + radii[l]
+        common = (high if high < high_a else high_a) - (low if low > low_a else low_a)
+        hull = (high_a if high < high_a else high) - (low_a if low > low_a else low)
+        weight = counts[l] * common / hull
+        weight = weight if now and common > 0.0 else 0.0
+        weights += weight
+        total += weight * means[l]
+    return n_changed, weights, total
+
+
+@compiled
+def aggressive_sums(
+    class_test: int,
+    a: int,
+    n: int,
+    eta: float,
+    means: Numbers,
+    counts: Numbers,
+    radii: Numbers,
+    member: Flags,
+) -> tuple[int, float, float]:
+    """Do what `soft_sums` does, with weight 0 unless the overlap exceeds the smaller radius.
+
+    Examples
+    --------
+    >>> row = [0.0, 1.0, 0.5], [4.0, 6.0, 5.0], [1.0, 1.0, 1.5], [True, True, True]
+    >>> aggressive_sums(0, 0, 3, 0.0, *row)
+    (0, 7.333333333333334, 1.6666666666666667)
+    """
+    n_changed = 0
+    weights = total = 0.0
+    mean_a, radius_a = means[a], radii[a]
+    low_a, high_a = mean_a - radius_a, mean_a + radius_a
+    for l in range(n):
+        now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
+        n_changed += now != member[l]
+        member[l] = now
+        low, high = means[l] - radii[l], means[l] + radii[l]
+        common = (high if high < high_a else high_a) - (low if low > low_a else low_a)
+        hull = (high_a if high < high_a else high) - (low_a if low > low_a else low)
+        enough = common > (radii[l] if radii[l] < radius_a else radius_a)
+        weight = counts[l] * common / hull
+        weight = weight if now and enough else 0.0
+        weights += weight
+        total += weight * means[l]
+    return n_changed, weights, total
+
+
+@compiled
+def pool(
+    weighting: int,
+    class_test: int,
+    a: int,
+    n: int,
+    eta: float,
+    means: Numbers,
+    counts: Numbers,
+    radii: Numbers,
+    member: Flags,
+) -> tuple[int, float]:
+    """Classify, then return (peers that changed, estimate); NaN while nothing is known.
+
+    Examples
+    --------
+    >>> row = [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [2.0, 2.0, 2.0], [True, True, True]
+    >>> pool(Weighting.SIMPLE, ClassTest.OVERLAP, 0, 3, 0.0, *row)
+    (1, 1.0)
+
+    Notes
+    -----
+    μ_a = Σ_l α_l x̄_l over the class, with weights that sum to one (Section 4.2).
+    """
     if weighting == Weighting.SOFT:
-        return soft_mean(a, n, means, counts, radii)
-    if weighting == Weighting.AGGRESSIVE:
-        return aggressive_mean(a, n, means, counts, radii)
-    return class_uniform_mean(n, means, counts, member)
+        n_changed, weights, total = soft_sums(class_test, a, n, eta, means, counts, radii, member)
+    elif weighting == Weighting.AGGRESSIVE:
+        n_changed, weights, total = aggressive_sums(
+            class_test, a, n, eta, means, counts, radii, member
+        )
+    else:
+        n_changed = classify(class_test, a, n, eta, means, radii, member)
+        if weighting == Weighting.SIMPLE:
+            weights, total = simple_sums(n, means, counts, member)
+        else:
+            weights, total = class_uniform_sums(n, means, counts, member)
+    return n_changed, total / weights if weights > 0.0 else math.nan

@@ -1,0 +1,149 @@
+"""Every experiment of the reproduction as data, under the name that ``--only`` takes.
+
+Lives here: problems, parameters and the algorithms compared.  Must not know how experiments are
+run, tabulated or drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from colme.experiment import Experiment, ProblemSpec
+from colme.theory import Situation, identification_times
+
+__all__ = [
+    "ALGORITHMS",
+    "EXPERIMENTS",
+    "EXTRA_ALGORITHMS",
+    "GAPS",
+    "IDENTIFIERS",
+    "at_gap",
+    "parts",
+]
+
+EXTRA_ALGORITHMS: tuple[str, ...] = ()
+"""Names from `colme.ALGORITHMS` to lay beside the paper's six; one more name is all it takes."""
+
+IDENTIFIERS = ("round-robin", "restricted-round-robin", *EXTRA_ALGORITHMS)
+"""Algorithms whose classes are followed; the soft and aggressive weightings share the class of
+``restricted-round-robin``, the baselines do not look for one."""
+
+ALGORITHMS = (
+    "round-robin",
+    "restricted-round-robin",
+    "soft-restricted-round-robin",
+    "aggressive-restricted-round-robin",
+    *EXTRA_ALGORITHMS,
+    "local",
+    "oracle",
+)
+
+_BALANCED = 3
+"""Seed of the classes: the smallest for which no class is more than 10 % off the even share."""
+
+_PAPER = Experiment(
+    problem=ProblemSpec(class_means=(0.2, 0.4, 0.8), n_agents=200, sigma=0.5, seed=_BALANCED),
+    algorithms=ALGORITHMS,
+    horizon=2500,
+    runs=20,
+    delta=0.001,
+    epsilons=(0.1, 0.01),
+    seed=0,
+)
+
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {
+        "three-class": _PAPER,
+        "local-long": _PAPER.model_copy(
+            update={"algorithms": ("local",), "horizon": 30_000, "epsilons": (0.01,)}
+        ),
+        "two-class": _PAPER.model_copy(
+            update={
+                "problem": ProblemSpec(
+                    class_means=(0.2, 0.8), n_agents=200, sigma=0.5, seed=_BALANCED
+                )
+            }
+        ),
+        # Clusters 0.6 apart, means within 0.05 of the centre: all of a cluster is within eta.
+        "imperfect-separated": Experiment(
+            problem=ProblemSpec(
+                class_means=(0.2, 0.8, 1.4), class_sizes=(20, 20, 20), bias=0.05, sigma=0.5
+            ),
+            algorithms=("eta-restricted-round-robin", "local"),
+            horizon=5000,
+            eta=0.1,
+            epsilons=(0.1, 0.05),
+            seed=0,
+        ),
+        # A chain: everybody is within eta of the neighbouring positions and of no other, so the
+        # classes of neighbours overlap without being equal.
+        "imperfect-overlapping": Experiment(
+            problem=ProblemSpec(
+                class_means=(0.0, 0.3, 0.6, 0.9, 1.2, 1.5),
+                class_sizes=(10,) * 6,
+                bias=0.02,
+                sigma=0.5,
+            ),
+            algorithms=("eta-restricted-round-robin", "local"),
+            horizon=5000,
+            eta=0.35,
+            epsilons=(0.1, 0.05),
+            seed=0,
+        ),
+        "gap-sweep": Experiment(
+            problem=ProblemSpec(class_means=(0.0, 0.4), class_sizes=(20, 20), sigma=0.5),
+            algorithms=("restricted-round-robin",),
+            horizon=2500,
+            epsilons=(0.1,),
+            seed=0,
+        ),
+    }
+)
+"""Name to experiment: copy one, change a number, run it.
+
+Examples
+--------
+>>> quick = EXPERIMENTS["three-class"].model_copy(update={"runs": 2, "horizon": 50})
+>>> [trajectory.estimates.shape for trajectory in quick.run()][0]
+(2, 50, 200)
+"""
+
+GAPS = (0.1, 0.14, 0.2, 0.28, 0.4, 0.57, 0.8, 1.13, 1.6)
+"""Gaps between the two classes of ``gap-sweep``, evenly spaced on a logarithmic scale."""
+
+_BEYOND_THEORY = 1.25
+"""A swept experiment lasts this many times the theoretical identification time."""
+
+
+def at_gap(experiment: Experiment, gap: float) -> Experiment:
+    """Return the experiment with two classes `gap` apart, long enough to identify them.
+
+    Examples
+    --------
+    >>> at_gap(EXPERIMENTS["gap-sweep"], 0.8).problem.class_means
+    (0.0, 0.8)
+    """
+    problem = experiment.problem.model_copy(update={"class_means": (0.0, gap)})
+    truth = problem.build()
+    situation = Situation(truth.true_means, truth.sigma, experiment.delta)
+    horizon = math.ceil(_BEYOND_THEORY * identification_times(situation).max())
+    return experiment.model_copy(update={"problem": problem, "horizon": horizon})
+
+
+def parts(name: str, *, runs: int, seed: int) -> tuple[Experiment, ...]:
+    """Return what runs under a name, with `runs` and `seed` in place: one experiment, or a sweep.
+
+    Examples
+    --------
+    >>> [len(parts(name, runs=2, seed=0)) for name in ("three-class", "gap-sweep")]
+    [1, 9]
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f"unknown experiment {name!r}; known: {', '.join(EXPERIMENTS)}")
+    content = EXPERIMENTS[name].model_dump() | {"runs": runs, "seed": seed}
+    experiment = Experiment.make(content)
+    if name != "gap-sweep":
+        return (experiment,)
+    return tuple(at_gap(experiment, gap) for gap in GAPS)
