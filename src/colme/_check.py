@@ -7,9 +7,24 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import SupportsFloat, SupportsIndex
+from typing import Any, SupportsFloat, SupportsIndex
 
-__all__ = ["finite", "non_negative", "positive", "positive_int", "risk"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "LARGEST_SAMPLE",
+    "finite",
+    "labels",
+    "non_negative",
+    "positive",
+    "positive_int",
+    "risk",
+    "sample",
+]
+
+LARGEST_SAMPLE = 1e150
+"""Numbers beyond this overflow when they are weighed and summed."""
 
 
 def finite(name: str, value: SupportsFloat) -> float:
@@ -26,6 +41,20 @@ def finite(name: str, value: SupportsFloat) -> float:
         raise ValueError(f"{name} must be a finite number; received {value!r}") from None
     if not math.isfinite(number):
         raise ValueError(f"{name} must be a finite number; received {number}")
+    return number
+
+
+def sample(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float, or raise ValueError if arithmetic with it could overflow.
+
+    Examples
+    --------
+    >>> sample("sample", 20.5)
+    20.5
+    """
+    number = finite(name, value)
+    if abs(number) > LARGEST_SAMPLE:
+        raise ValueError(f"{name} must be at most {LARGEST_SAMPLE:g} in size; received {number:g}")
     return number
 
 
@@ -86,3 +115,20 @@ def positive_int(name: str, value: SupportsIndex) -> int:
     if number < 1:
         raise ValueError(f"{name} must be at least 1; received {number}")
     return number
+
+
+def labels(values: NDArray[Any], most: int | None = None) -> None:
+    """Raise ValueError unless all `values` are whole numbers 0, 1, 2, ... (below `most`).
+
+    Examples
+    --------
+    >>> labels(np.array([0, 2, 1]))
+    """
+    whole = values.dtype.kind in "iu"
+    bad = values[(values < 0) | (values >= (np.inf if most is None else most))] if whole else values
+    if bad.size:
+        limit = "" if most is None else f" below {most}"
+        raise ValueError(
+            f"labels must be whole numbers 0, 1, 2, ...{limit}; received {bad.tolist()[:5]}: "
+            "renumber them with numpy.unique(labels, return_inverse=True)[1]"
+        )

@@ -125,7 +125,7 @@ class Agent:
 
     @property
     def estimate(self) -> float:
-        """The agent's current estimate of its own mean; NaN while it knows no sample at all."""
+        """The agent's current estimate of its own mean; NaN before there is anything to weigh."""
         return self._pool()[1]
 
     def meet(self, peer: str) -> None:
@@ -210,10 +210,6 @@ class Agent:
         >>> Agent.restore(agent.snapshot()).estimate
         0.3
         """
-        if not len(snapshot.peers) == len(snapshot.means) == len(snapshot.counts):
-            raise ValueError("not a snapshot of an agent: peers, means and counts differ in length")
-        if not -1 <= snapshot.cursor < len(snapshot.peers):
-            raise ValueError(f"not a snapshot of an agent: cursor {snapshot.cursor} is off the row")
         agent = cls(
             snapshot.name,
             sigma=snapshot.sigma,
@@ -224,9 +220,8 @@ class Agent:
             classmates=snapshot.classmates,
         )
         agent._cursor = snapshot.cursor
-        for peer, mean, count in zip(snapshot.peers, snapshot.means, snapshot.counts, strict=True):
-            known = Reply(peer, mean, count)
-            agent._write(agent._index[peer], known.mean, known.count)
+        for l, (mean, count) in enumerate(zip(snapshot.means, snapshot.counts, strict=True)):
+            agent._write(l, mean, count)
         return agent
 
     def _write(self, l: int, mean: float, count: int) -> None:

@@ -172,4 +172,8 @@ def resolve(algorithm: str | Algorithm, eta: float | None = None) -> Algorithm:
                 "or compose one with colme.Algorithm"
             )
         algorithm = ALGORITHMS[algorithm]
+    if not isinstance(algorithm, Algorithm):
+        raise ValueError(  # noqa: TRY004 - one kind of error for all bad input
+            f"an algorithm is a name or a colme.Algorithm; received {algorithm!r}"
+        )
     return algorithm if eta is None else replace(algorithm, eta=eta)

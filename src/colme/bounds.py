@@ -83,8 +83,8 @@ class Laplace:
     gamma: float
 
     def __post_init__(self) -> None:
-        _check.positive("sigma", self.sigma)
-        _check.risk("gamma", self.gamma)
+        object.__setattr__(self, "sigma", _check.positive("sigma", self.sigma))
+        object.__setattr__(self, "gamma", _check.risk("gamma", self.gamma))
 
     @overload
     def radius(self, n: float) -> float: ...

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,12 +17,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import App, CycloptsError, Group, Parameter
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import colme
-from colme import theory
+from colme import paper, theory
 from colme.experiment import Experiment, summarise
 from colme.trajectory import check_path
 
@@ -161,7 +163,11 @@ def simulate(
     files = _files(chosen.algorithms, out)
     true_means = chosen.problem.build().true_means
     rows = []
-    with _progress(chosen.algorithms) as progress:
+    with _progress(len(chosen.algorithms)) as show:
+
+        def progress(name: str, share: float) -> None:
+            show(name, chosen.algorithms.index(name) + share)
+
         for trajectory in chosen.run(threads=threads, progress=progress):
             rows.append(summarise(trajectory, true_means, chosen.epsilons))
             if trajectory.name in files:
@@ -238,6 +244,65 @@ def plan(
         _print_json(result)
     else:
         _print_plan(result)
+
+
+@app.command
+def reproduce(
+    *,
+    runs: int = 20,
+    seed: int = 0,
+    out: Path = Path("reproduction"),
+    only: tuple[str, ...] | None = None,
+    threads: int | None = None,
+    timings: bool = False,
+    json: bool = False,
+) -> None:
+    """Run every experiment of the paper and lay it beside the published numbers.
+
+    Example:
+
+        colme reproduce --runs 5 --only three-class local-long
+
+    Parameters
+    ----------
+    runs
+        Number of runs of each experiment, with fresh samples.
+    seed
+        Seed for the samples.
+    out
+        Folder for report.html, tables.md, tables.json and figures.
+    only
+        One or more of three-class, local-long, two-class, imperfect-separated,
+        imperfect-overlapping, gap-sweep.
+    threads
+        Number of threads (all cores); the result does not depend on it.
+    timings
+        Print where the time went.
+    json
+        Print what tables.json holds.
+    """
+    start = time.perf_counter()
+    try:
+        with _progress() as progress:
+            done = paper.reproduce(
+                out,
+                runs=runs,
+                seed=seed,
+                only=only,
+                threads=threads,
+                progress=progress,
+                finished=_say_finished,
+            )
+    except KeyboardInterrupt:
+        _err.print(f"experiments finished so far are kept in {out}", highlight=False)
+        raise
+    if json:
+        _print_json(done.content)
+    else:
+        _print_reproduction(done)
+    if timings:
+        for what, seconds in (done.durations | {"all": time.perf_counter() - start}).items():
+            _err.print(f"{seconds:6.1f} s  {what}", highlight=False)
 
 
 @app.command
@@ -343,17 +408,21 @@ def _plan_sizes(
 
 
 @contextmanager
-def _progress(names: tuple[str, ...]) -> Iterator[Callable[[str, float], None]]:
-    """Show one bar for all algorithms, on a terminal only."""
+def _progress(total: int = 1) -> Iterator[Callable[[str, float], None]]:
+    """Show one bar for all the work, on a terminal only."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal)
     with bar:
-        task = bar.add_task("drawing samples", total=len(names))
+        task = bar.add_task("drawing samples", total=total)
 
-        def update(name: str, share: float) -> None:
-            bar.update(task, description=name, completed=names.index(name) + share)
+        def update(what: str, completed: float) -> None:
+            bar.update(task, description=what, completed=completed)
 
         yield update
+
+
+def _say_finished(name: str, seconds: float) -> None:
+    _err.print(f"{name}: {seconds:.1f} s", highlight=False)
 
 
 def _print_json(value: Any) -> None:
@@ -393,6 +462,22 @@ def _cell(spread: dict[str, float]) -> str:
         return "not within the horizon"
     late = "" if spread["within_horizon"] == 1 else f", {spread['within_horizon']:.0%} of agents"
     return f"{spread['avg']:.0f} ± {spread['std']:.0f} ({spread['max']:.0f}){late}"
+
+
+def _print_reproduction(done: paper.Reproduction) -> None:
+    tables = done.main_tables
+    for part in tables:
+        table = Table(title=part.title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for k, name in enumerate(part.header):
+            table.add_column(name, no_wrap=k == 0)
+        for name, *cells in part.rows:
+            # On a narrow terminal long names break where they can be read.
+            short = name.replace("-round", "-\nround", 1) if _out.width < 110 else name
+            table.add_row(short, *cells)
+        _out.print(table)
+    for note in dict.fromkeys(note for part in tables for note in part.notes):
+        _out.print(note, style="dim", highlight=False)
+    _out.print(f"report: {done.report}", highlight=False, soft_wrap=True)
 
 
 def _print_plan(result: dict[str, Any]) -> None:

@@ -139,6 +139,8 @@ class Experiment(BaseModel):
         try:
             with Path(path).open("rb") as stream:
                 return tomllib.load(stream)
+        except OSError as error:
+            raise ValueError(f"cannot read {str(path)!r}: {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not a TOML file: {error}") from None
 

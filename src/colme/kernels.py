@@ -15,7 +15,7 @@ from colme.algorithm import ClassTest, QueryStrategy, Weighting
 from colme.rules import classify, next_peer, pool, simple_sums
 from colme.summary import folded_mean
 
-ClassCounts: TypeAlias = NDArray[np.int16] | NDArray[np.int32]
+ClassCounts: TypeAlias = NDArray[np.int16 | np.int32]
 
 _VECTOR = 16
 """Entries that a compiled row loop takes at once."""

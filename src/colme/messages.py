@@ -22,14 +22,18 @@ def _name(role: str, value: object) -> str:
     return value
 
 
-def _count(value: object) -> int:
+_MOST = 2**53
+"""Beyond this a count and the next one are the same floating-point number."""
+
+
+def _whole(name: str, value: object, low: int, high: int) -> int:
     try:
-        count = operator.index(value)  # type: ignore[arg-type]
+        number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ValueError(f"count must be a whole number; received {value!r}") from None
-    if count < 0:
-        raise ValueError(f"count must be 0 or greater; received {count}")
-    return count
+        raise ValueError(f"{name} must be a whole number; received {value!r}") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be between {low} and {high}; received {str(number)[:20]}")
+    return number
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ class Reply:
 
     def __post_init__(self) -> None:
         _name("sender", self.sender)
-        object.__setattr__(self, "mean", _check.finite("mean", self.mean))
-        object.__setattr__(self, "count", _count(self.count))
+        object.__setattr__(self, "mean", _check.sample("mean", self.mean))
+        object.__setattr__(self, "count", _whole("count", self.count, 0, _MOST))
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,15 @@ class Snapshot:
     counts: tuple[int, ...]
     cursor: int
     classmates: tuple[str, ...] | None
+
+    def __post_init__(self) -> None:
+        if not len(set(self.peers)) == len(self.peers) == len(self.means) == len(self.counts):
+            raise ValueError("each peer has one mean and one count")
+        if self.name not in self.peers:
+            raise ValueError(f"{self.name!r} is missing from its own row")
+        _whole("cursor", self.cursor, -1, len(self.peers) - 1)
+        for peer, mean, count in zip(self.peers, self.means, self.counts, strict=True):
+            Reply(peer, mean, count)
 
     def to_json(self) -> str:
         """Return the snapshot as one line of JSON."""

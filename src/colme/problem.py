@@ -219,12 +219,9 @@ class Problem:
             )
         if self.labels.size == 0:
             raise ValueError("a problem needs at least one agent; received none")
-        if self.labels.dtype.kind not in "iu" or self.labels.min() < 0:
-            raise ValueError(
-                f"labels must be whole numbers 0, 1, 2, ...; received {self.labels[0]!r}"
-            )
+        _check.labels(self.labels)
         if not np.isfinite(self.true_means).all():
-            raise ValueError("true_means must be finite")
+            raise ValueError(f"true_means must be finite; received {self.true_means.tolist()}")
         noise.check(self.true_means)
 
     @property

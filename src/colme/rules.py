@@ -198,19 +198,21 @@ def soft_sums(
     Notes
     -----
     Weight n_l |I_a ∩ I_l| / |I_a ∪ I_l|; the hull stands for the union, which it equals when
-    the intervals overlap.
+    the intervals overlap.  Both lengths are computed from the radii, which keeps them exact for
+    narrow intervals far from zero; one interval inside the other is the case 2 β.
     """
     n_changed = 0
     weights = total = 0.0
     mean_a, radius_a = means[a], radii[a]
-    low_a, high_a = mean_a - radius_a, mean_a + radius_a
     for l in range(n):
         now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
         n_changed += now != member[l]
         member[l] = now
-        low, high = means[l] - radii[l], means[l] + radii[l]
-        common = (high if high < high_a else high_a) - (low if low > low_a else low_a)
-        hull = (high_a if high < high_a else high) - (low_a if low > low_a else low)
+        gap, reach = abs(mean_a - means[l]), radius_a + radii[l]
+        small = radii[l] if radii[l] < radius_a else radius_a
+        large = radius_a if radii[l] < radius_a else radii[l]
+        common = reach - gap if reach - gap < 2 * small else 2 * small
+        hull = reach + gap if reach + gap > 2 * large else 2 * large
         weight = counts[l] * common / hull
         weight = weight if now and common > 0.0 else 0.0
         weights += weight
@@ -240,17 +242,17 @@ def aggressive_sums(
     n_changed = 0
     weights = total = 0.0
     mean_a, radius_a = means[a], radii[a]
-    low_a, high_a = mean_a - radius_a, mean_a + radius_a
     for l in range(n):
         now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
         n_changed += now != member[l]
         member[l] = now
-        low, high = means[l] - radii[l], means[l] + radii[l]
-        common = (high if high < high_a else high_a) - (low if low > low_a else low_a)
-        hull = (high_a if high < high_a else high) - (low_a if low > low_a else low)
-        enough = common > (radii[l] if radii[l] < radius_a else radius_a)
+        gap, reach = abs(mean_a - means[l]), radius_a + radii[l]
+        small = radii[l] if radii[l] < radius_a else radius_a
+        large = radius_a if radii[l] < radius_a else radii[l]
+        common = reach - gap if reach - gap < 2 * small else 2 * small
+        hull = reach + gap if reach + gap > 2 * large else 2 * large
         weight = counts[l] * common / hull
-        weight = weight if now and enough else 0.0
+        weight = weight if now and common > small else 0.0
         weights += weight
         total += weight * means[l]
     return n_changed, weights, total

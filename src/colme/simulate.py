@@ -20,7 +20,7 @@ from colme.agent import Agent
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, resolve
 from colme.bounds import Laplace, split_risk
 from colme.messages import Query
-from colme.trajectory import Record, Trajectory
+from colme.trajectory import Record, Trajectory, count_type
 
 __all__ = ["lockstep", "simulate"]
 
@@ -103,27 +103,24 @@ def simulate(
     )
     runs, horizon, n_agents = setup.samples.shape
     block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // (horizon * n_agents)))
-    firsts = range(0, n_agents, block)
-    n_blocks = runs * len(firsts)
-    done = 0
+    blocks = [(first, min(first + block, n_agents)) for first in range(0, n_agents, block)]
     pending: deque[Future[None]] = deque()
+
+    def collect(at_most: int, n_submitted: int) -> None:
+        """Wait until at most so many pieces of work are pending."""
+        while len(pending) > at_most:
+            pending.popleft().result()
+            if progress is not None:
+                progress((n_submitted - len(pending)) / (runs * len(blocks)))
+
     pool = ThreadPoolExecutor(n_threads)
     try:
         for run in range(runs):
             work = _work_on_run(setup, run)
-            for first in firsts:
-                pending.append(pool.submit(work, first, min(first + block, n_agents)))
-                # One run is prepared while the one before it is computed: no more in memory.
-                while len(pending) > len(firsts):
-                    pending.popleft().result()
-                    done += 1
-                    if progress is not None:
-                        progress(done / n_blocks)
-        while pending:
-            pending.popleft().result()
-            done += 1
-            if progress is not None:
-                progress(done / n_blocks)
+            pending.extend(pool.submit(work, *agents) for agents in blocks)
+            # One run is prepared while the one before it is computed: no more in memory.
+            collect(len(blocks), (run + 1) * len(blocks))
+        collect(0, runs * len(blocks))
     finally:
         pool.shutdown(cancel_futures=True)
     return setup.trajectory
@@ -257,10 +254,9 @@ def _prepare(
     times = record.times(horizon, runs, n_agents, n_classes)
     # Kernels work agent by agent, so memory is laid out [agent, time]; readers see [time, agent].
     shape = (runs, n_agents, times.size)
-    counted_in = np.int16 if n_agents <= np.iinfo(np.int16).max else np.int32
     trajectory = Trajectory(
         estimates=np.empty(shape).swapaxes(1, 2) if record.estimates else None,
-        class_counts=np.empty((*shape, n_classes), counted_in).swapaxes(1, 2)
+        class_counts=np.empty((*shape, n_classes), count_type(n_agents)).swapaxes(1, 2)
         if record.class_counts
         else None,
         times=times,
@@ -293,11 +289,13 @@ def _check_samples(samples: ArrayLike) -> NDArray[np.float64]:
             "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
             f"received shape {np.shape(samples)}"
         )
-    if not np.isfinite(values).all():
-        run, time, agent = np.argwhere(~np.isfinite(values))[0]
+    usable = np.abs(values) <= _check.LARGEST_SAMPLE  # False for NaN
+    if not usable.all():
+        run, time, agent = np.argwhere(~usable)[0]
         raise ValueError(
-            f"samples must be finite; received {values[run, time, agent]} at run {run}, "
-            f"time {time}, agent {agent}: drop or repair it first"
+            f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
+            f"{values[run, time, agent]} at run {run}, time {time}, agent {agent}: "
+            "drop or repair it first"
         )
     return values
 
@@ -311,10 +309,5 @@ def _check_labels(labels: ArrayLike | None, n_agents: int) -> NDArray[np.int64]:
             f"labels must hold one label for each of the {n_agents} agents; "
             f"received shape {values.shape}"
         )
-    most = max(_MOST_CLASSES, n_agents)
-    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= most:
-        raise ValueError(
-            f"labels must be whole numbers 0, 1, 2, ... below {most}; received values such as "
-            f"{values[0]!r}: renumber them with numpy.unique(labels, return_inverse=True)[1]"
-        )
+    _check.labels(values, max(_MOST_CLASSES, n_agents))
     return values.astype(np.int64)

@@ -44,6 +44,6 @@ class Summary:
     count: int = 0
 
     def fold(self, sample: float) -> Self:
-        """Return the summary after one more sample; refuse NaN and infinities."""
-        sample = _check.finite("sample", sample)
+        """Return the summary after one more sample; refuse NaN, infinities and the like."""
+        sample = _check.sample("sample", sample)
         return type(self)(folded_mean(self.mean, self.count, sample), self.count + 1)

@@ -29,6 +29,9 @@ __all__ = [
 
 Times = NDArray[np.int64]
 
+_FOREVER = 2**62
+"""Longer than any stream; times beyond it are cut to it."""
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -82,10 +85,28 @@ class Situation:
 
     def n_within(self, reach: NDArray[np.float64]) -> Times:
         """Return, for each agent, how many agents have means at most `reach` away from its own."""
-        ordered = np.sort(self.means)
-        above = np.searchsorted(ordered, self.means + reach, side="right")
-        below = np.searchsorted(ordered, self.means - reach, side="left")
-        return above - below
+        values, sizes = np.unique(self.means, return_counts=True)
+        below, above = _bracket(values, self.means, reach)
+        before = np.concatenate(([0], np.cumsum(sizes)))
+        return before[above] - before[below]
+
+
+def _bracket(
+    values: NDArray[np.float64], means: NDArray[np.float64], reach: NDArray[np.float64]
+) -> tuple[Times, Times]:
+    """Return below, above such that exactly values[below:above] lie within `reach` of each mean.
+
+    Sorted distinct values; distances are compared as they are computed, |value - mean| <= reach,
+    so that two agents always agree on theirs.
+    """
+    padded = np.concatenate(([-np.inf], values, [np.inf]))
+    above = np.searchsorted(values, means + reach, side="right")
+    above += padded[above + 1] - means <= reach
+    above -= padded[above] - means > reach
+    below = np.searchsorted(values, means - reach, side="left")
+    below -= means - padded[below] <= reach
+    below += means - padded[below + 1] > reach
+    return below, above
 
 
 def class_sizes(situation: Situation) -> Times:
@@ -119,7 +140,7 @@ def needed_samples(situation: Situation) -> Times:
     """
     margins, position = np.unique(_margin(situation), return_inverse=True)
     inverse = situation.bound.inverse
-    values = [0 if math.isinf(margin) else inverse(margin / 4) for margin in margins]
+    values = [0 if math.isinf(margin) else min(inverse(margin / 4), _FOREVER) for margin in margins]
     times: Times = np.array(values, np.int64)[position]
     return times
 
@@ -142,7 +163,7 @@ def identification_times(situation: Situation) -> Times:
     cycle = situation.n_agents - 1
     # n*_al < n*_aa - (A - 1) exactly when the margin to l exceeds 4 β(n*_aa - A).
     latest = n_star - cycle - 1
-    radii = situation.bound.radius(np.maximum(latest, 0))
+    radii = situation.bound.radius(np.maximum(latest, 1))
     dropped = situation.n_agents - situation.n_within(situation.eta + 4 * radii)
     return np.where(n_star > 0, n_star + cycle - np.where(latest > 0, dropped, 0), 0)
 
@@ -201,7 +222,8 @@ def full_information_times(situation: Situation, epsilon: float) -> Times:
 def convergence_times(situation: Situation, epsilon: float) -> Times:
     """Return τ: after it, the estimate of each agent stays within ε of its target.
 
-    With probability at least 1 - δ/4 for each agent.  The target is the agent's mean, or with η > 0 the mean of its η-class.
+    With probability at least 1 - δ/4 for each agent.  The target is the agent's mean, or with
+    η > 0 the mean of its η-class.
 
     Examples
     --------
@@ -236,10 +258,8 @@ def epsilon_thresholds(situation: Situation) -> NDArray[np.float64]:
 
 def _margin(situation: Situation) -> NDArray[np.float64]:
     """Return how far the nearest agent beyond η is beyond it; infinite if there is none."""
-    ordered = np.sort(situation.means)
-    means, eta = situation.means, situation.eta
-    above = np.searchsorted(ordered, means + eta, side="right")
-    below = np.searchsorted(ordered, means - eta, side="left")
-    padded = np.concatenate(([-np.inf], ordered, [np.inf]))
+    values, means = np.unique(situation.means), situation.means
+    below, above = _bracket(values, means, np.full(means.size, situation.eta))
+    padded = np.concatenate(([-np.inf], values, [np.inf]))
     gaps: NDArray[np.float64] = np.minimum(padded[above + 1] - means, means - padded[below])
-    return gaps - eta
+    return gaps - situation.eta

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from colme.algorithm import Algorithm
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["Record", "Trajectory"]
+__all__ = ["Record", "Trajectory", "check_path", "count_type"]
 
 DEFAULT_LIMIT = 1 << 30
 """One trajectory takes at most this many bytes (1 GiB) unless told otherwise."""
@@ -63,18 +64,20 @@ class Record:
 
     def bytes_per_time(self, runs: int, n_agents: int, n_classes: int) -> int:
         """Return what one kept time step costs."""
-        return runs * n_agents * (8 * self.estimates + 2 * n_classes * self.class_counts)
+        count = np.dtype(count_type(n_agents)).itemsize
+        return runs * n_agents * (8 * self.estimates + count * n_classes * self.class_counts)
 
     def times(self, horizon: int, runs: int, n_agents: int, n_classes: int) -> NDArray[np.int64]:
         """Return the time steps kept, counted from 1."""
         every = self.every
         if every is None:
-            needed = horizon * self.bytes_per_time(runs, n_agents, n_classes)
-            every = max(1, -(-needed // self.limit))
+            each = self.bytes_per_time(runs, n_agents, n_classes)
+            n_fitting = max(1, self.limit // each) if each else horizon
+            every = max(1, -(-horizon // n_fitting))
             if every > 1:
                 warnings.warn(
-                    f"keeping every step would take {needed / 2**30:.1f} GiB; keeping every "
-                    f"{every}th (pass record=colme.Record(...) to choose)",
+                    f"keeping every step would take {horizon * each / 2**30:.1f} GiB; "
+                    f"keeping every {every}th (pass record=colme.Record(...) to choose)",
                     stacklevel=3,
                 )
         times = np.arange(every, horizon + 1, every, dtype=np.int64)
@@ -111,7 +114,7 @@ class Trajectory:
     """
 
     estimates: NDArray[np.float64] | None
-    class_counts: NDArray[np.int16] | NDArray[np.int32] | None
+    class_counts: NDArray[np.int16 | np.int32] | None
     times: NDArray[np.int64]
     labels: NDArray[np.int64]
     algorithm: Algorithm
@@ -150,7 +153,9 @@ class Trajectory:
         return dataset.transpose("run", "time", "agent", "class", missing_dims="ignore")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trajectory to ``.npz`` or ``.nc`` (NetCDF); a failure leaves no file behind.
+        """Write the trajectory to ``.npz`` or ``.nc`` (NetCDF).
+
+        A path that cannot be written raises ValueError; a failure leaves no file behind.
 
         Examples
         --------
@@ -163,19 +168,25 @@ class Trajectory:
         'local'
         """
         target = check_path(path)
-        with _replacing(target) as draft:
-            if target.suffix == ".nc":
-                self.to_xarray().to_netcdf(draft, engine="h5netcdf")
-            else:
-                arrays = {"estimates": self.estimates, "class_counts": self.class_counts}
-                kept = {key: array for key, array in arrays.items() if array is not None}
-                facts = np.array(json.dumps(self._facts()))
-                with draft.open("wb") as stream:
-                    np.savez(stream, facts=facts, times=self.times, labels=self.labels, **kept)  # type: ignore[arg-type]
+        try:
+            with _replacing(target) as draft:
+                self._write(draft)
+        except OSError as error:
+            raise ValueError(f"cannot write {str(target)!r}: {error.strerror or error}") from None
+
+    def _write(self, draft: Path) -> None:
+        if draft.suffix == ".nc":
+            self.to_xarray().to_netcdf(draft, engine="h5netcdf")
+            return
+        arrays: dict[str, Any] = {"estimates": self.estimates, "class_counts": self.class_counts}
+        kept = {key: array for key, array in arrays.items() if array is not None}
+        facts = np.array(json.dumps(self._facts()))
+        with draft.open("wb") as stream:
+            np.savez(stream, facts=facts, times=self.times, labels=self.labels, **kept)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the trajectory that `save` wrote."""
+        """Return the trajectory that `save` wrote; raise ValueError for anything else."""
         source = check_path(path)
         try:
             arrays, facts = _read_netcdf(source) if source.suffix == ".nc" else _read_npz(source)
@@ -196,9 +207,7 @@ class Trajectory:
                 sigma=float(facts["sigma"]),
                 delta=float(facts["delta"]),
             )
-        except FileNotFoundError:
-            raise
-        except (KeyError, ValueError, OSError) as error:
+        except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile) as error:
             raise ValueError(f"{source} does not hold a trajectory: {error}") from None
 
     def _facts(self) -> dict[str, Any]:
@@ -214,6 +223,17 @@ class Trajectory:
             "sigma": self.sigma,
             "delta": self.delta,
         }
+
+
+def count_type(n_agents: int) -> type[np.int16] | type[np.int32]:
+    """Return the smallest type that counts so many agents.
+
+    Examples
+    --------
+    >>> count_type(200)
+    <class 'numpy.int16'>
+    """
+    return np.int16 if n_agents <= np.iinfo(np.int16).max else np.int32
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -242,7 +262,8 @@ def _import_xarray() -> Any:
 
 
 def _read_npz(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    with np.load(source, allow_pickle=False) as stored:
+    # Opened here, because numpy leaves a file open that turns out to be no archive.
+    with source.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
         arrays = dict(stored)
     return arrays, json.loads(str(arrays.pop("facts")))
 

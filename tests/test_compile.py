@@ -1,0 +1,106 @@
+"""numba is optional, imported late, and leaves the results as they are."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from colme import ALGORITHMS, Problem, _compile, simulate
+from colme._compile import compiled, kernel
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = None
+import json
+from colme import ALGORITHMS, Problem, simulate
+problem = Problem.gaussian([0.0, 0.5], n_agents=6, sigma=0.2, seed=1)
+samples = problem.draw(12, runs=2, seed=2)
+print(json.dumps({
+    name: simulate(samples, name, sigma=0.05, labels=problem.labels).estimates.tolist()
+    for name in ALGORITHMS
+}))
+"""
+
+HEAVY = ("numba", "xarray", "h5netcdf", "pydantic", "matplotlib", "cyclopts", "rich", "scipy")
+
+
+def python(program: str) -> str:
+    command = [sys.executable, "-W", "error", "-c", program]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_without_numba_the_same_loops_run_plain() -> None:
+    problem = Problem.gaussian([0.0, 0.5], n_agents=6, sigma=0.2, seed=1)
+    samples = problem.draw(12, runs=2, seed=2)
+    plain = json.loads(python(WITHOUT_NUMBA))
+    assert list(plain) == list(ALGORITHMS)
+    for name, estimates in plain.items():
+        fast = simulate(samples, name, sigma=0.05, labels=problem.labels).estimates
+        np.testing.assert_allclose(estimates, fast, rtol=0, atol=1e-12)  # type: ignore[arg-type]
+
+
+def test_importing_colme_imports_nothing_heavy() -> None:
+    loaded = python("import colme, sys; print(*sys.modules)").split()
+    assert "colme.kernels" in loaded
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_a_rule_stays_the_function_it_was() -> None:
+    def half(x: float) -> float:
+        return x / 2
+
+    assert compiled(half) is half
+    assert half(3.0) == 1.5
+
+
+def test_a_kernel_gives_what_its_plain_function_gives() -> None:
+    @kernel
+    def smallest_above(values: np.ndarray[tuple[int], np.dtype[np.float64]], bar: float) -> float:
+        """Say what it does."""
+        best = np.inf
+        for value in values:
+            if bar < value < best:
+                best = value
+        return best
+
+    values = np.array([3.0, 1.0, 2.0])
+    assert smallest_above(values, 1.5) == smallest_above.function(values, 1.5) == 2.0
+    assert smallest_above(values, 3.0) == np.inf  # infinity keeps its meaning
+    assert smallest_above.__doc__ == "Say what it does."
+
+
+def test_the_cache_is_kept_where_told_under_a_name_made_of_the_sources(tmp_path: Path) -> None:
+    folder = _compile._cache_directory(str(tmp_path))
+    assert folder is not None
+    assert folder.parent == tmp_path
+    assert folder.is_dir()
+    assert _compile._cache_directory(str(tmp_path)) == folder
+
+
+def cache_name(package: Path) -> str:
+    """Return the name of the cache of a package that `_compile.py` is part of."""
+    spec = importlib.util.spec_from_file_location("copied", package / "_compile.py")
+    assert spec is not None
+    assert spec.loader is not None
+    copied = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(copied)
+    folder: Path = copied._cache_directory(str(package / "cache"))
+    return folder.name
+
+
+def test_changing_any_source_changes_the_name_of_the_cache(tmp_path: Path) -> None:
+    shutil.copy(_compile.__file__, tmp_path / "_compile.py")
+    (tmp_path / "rules.py").write_text("ETA = 0")
+    before = cache_name(tmp_path)
+    assert cache_name(tmp_path) == before
+    (tmp_path / "rules.py").write_text("ETA = 1")
+    assert cache_name(tmp_path) != before
+
+
+def test_no_cache_is_kept_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert _compile._cache_directory(str(tmp_path / "file")) is None

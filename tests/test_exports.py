@@ -1,0 +1,97 @@
+"""What is public: complete, documented, and shown by an example that runs."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import colme
+
+MODULES = [
+    importlib.import_module(f"colme.{found.name}")
+    for found in pkgutil.iter_modules(colme.__path__)
+    if not found.ispkg and found.name not in ("__main__", "cli")
+]
+MEMBERS = [(module, name) for module in MODULES for name in module.__all__]
+CALLABLES = [
+    getattr(module, name) for module, name in MEMBERS if callable(getattr(module, name, None))
+]
+
+
+def own_callables(module: ModuleType) -> set[str]:
+    """Return the public functions and classes that the module defines."""
+    return {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and getattr(value, "__module__", None) == module.__name__
+        and (inspect.isclass(value) or inspect.isroutine(value) or hasattr(value, "function"))
+    }
+
+
+def test_the_package_offers_its_documented_names() -> None:
+    assert colme.__all__ == [
+        "ALGORITHMS",
+        "Agent",
+        "Algorithm",
+        "ClassTest",
+        "Problem",
+        "Query",
+        "QueryStrategy",
+        "Record",
+        "Reply",
+        "Snapshot",
+        "Trajectory",
+        "Weighting",
+        "bounds",
+        "lockstep",
+        "metrics",
+        "simulate",
+        "theory",
+    ]
+    assert all(hasattr(colme, name) for name in colme.__all__)
+
+
+def test_the_version_is_a_version() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", colme.__version__)
+
+
+def test_every_name_the_package_offers_is_offered_by_its_module() -> None:
+    for name in colme.__all__:
+        value = getattr(colme, name)
+        homes = [module for module in MODULES if getattr(module, name, None) is value]
+        assert isinstance(value, ModuleType) or any(name in home.__all__ for home in homes)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_a_module_offers_all_that_it_defines_in_order(module: ModuleType) -> None:
+    names: list[str] = module.__all__
+    assert names == sorted(set(names))
+    assert all(hasattr(module, name) for name in names)
+    assert own_callables(module) <= set(names)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_a_module_says_what_lives_in_it(module: ModuleType) -> None:
+    assert module.__doc__
+    assert re.search(r"(?i)must\s+not\s+know|nothing\s+here\s+knows", module.__doc__)
+
+
+@pytest.mark.parametrize("value", CALLABLES, ids=lambda value: value.__name__)
+def test_every_public_function_and_class_shows_an_example(value: Any) -> None:
+    assert inspect.getdoc(value)
+    assert ">>>" in value.__doc__
+
+
+@pytest.mark.parametrize(
+    "kind", [value for value in CALLABLES if inspect.isclass(value)], ids=lambda k: k.__name__
+)
+def test_every_public_method_has_a_docstring(kind: type) -> None:
+    for name, method in vars(kind).items():
+        described = inspect.isroutine(method) or isinstance(method, property | classmethod)
+        if not name.startswith("_") and described:
+            assert inspect.getdoc(getattr(kind, name)), f"{kind.__name__}.{name}"
