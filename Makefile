@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: reproduce test benchmark requirements clean
+.PHONY: reproduce test benchmark figures requirements clean
 
 reproduce: $(INSTALLED)
 	$(BIN)/colme reproduce
@@ -18,6 +18,11 @@ test: $(INSTALLED)
 
 benchmark: $(INSTALLED)
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+# Draws the figures of the documentation again.
+figures: $(INSTALLED)
+	$(BIN)/python -c 'from colme.paper import draw_figures; \
+		draw_figures("docs/figures", ["error-three-class", "convergence-0.01"])'
 
 $(INSTALLED): pyproject.toml requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "colme needs Python 3.11 or newer")'

@@ -1,11 +1,21 @@
-"""The paper's experiments as data, and one call that reproduces its tables and figures.
+"""The paper's experiments as data, and one call that lays them beside the published numbers.
 
 Lives here: `EXPERIMENTS` (copy one, change a number, `measure` it), `PUBLISHED` (what the paper
-reports) and `reproduce` (everything beside the published numbers).  Nothing below knows this room.
+reports) and `reproduce` (tables, figures and a report).  Nothing below knows this room.
+
+Examples
+--------
+>>> quick = EXPERIMENTS["three-class"].model_copy(update={"runs": 2, "horizon": 50})
+>>> measure(quick).measured["local"].convergence["0.1"].shape
+(2, 200)
+>>> PUBLISHED["convergence_time"]["all"]["local"]["0.01"]["avg"]
+4494
 """
 
 from colme.paper.experiments import EXPERIMENTS
 from colme.paper.measure import measure
 from colme.paper.published import PUBLISHED
+from colme.paper.reproduced import Reproduction
+from colme.paper.reproduction import draw_figures, reproduce
 
-__all__ = ["EXPERIMENTS", "PUBLISHED", "measure"]
+__all__ = ["EXPERIMENTS", "PUBLISHED", "Reproduction", "draw_figures", "measure", "reproduce"]

@@ -6,7 +6,7 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,12 @@ class Check:
     published: float
     measured: float
     margin: Margin
+    interval: tuple[float, float] | None = None
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the published average lies within the 95 % interval of the measured one."""
+        return self.interval is not None and self.interval[0] <= self.published <= self.interval[1]
 
     @property
     def difference(self) -> float:
@@ -106,31 +112,35 @@ def compare(content: Mapping[str, Any]) -> tuple[Check, ...]:
 
 def _class_estimation(content: Mapping[str, Any]) -> Iterator[Check]:
     table = "class_estimation_time"
+    ends = content.get("intervals", {}).get(table, {})
     for algorithm, cells in content.get(table, {}).items():
         for agents, cell in cells.items():
             published = PUBLISHED[table].get(algorithm, {}).get(agents)
             if isinstance(published, dict):
-                yield _check(table, agents, algorithm, None, published, cell)
+                interval = ends.get(algorithm, {}).get(agents)
+                yield _check((table, agents, algorithm, None), published, cell, interval)
 
 
 def _convergence(content: Mapping[str, Any]) -> Iterator[Check]:
     table = "convergence_time"
+    ends = content.get("intervals", {}).get(table, {})
     for agents, rows in content.get(table, {}).items():
         for algorithm, cells in rows.items():
             for epsilon, cell in cells.items():
                 published = PUBLISHED[table][agents].get(algorithm, {}).get(epsilon)
                 if isinstance(published, dict) and cell is not None:
-                    yield _check(table, agents, algorithm, epsilon, published, cell)
+                    interval = ends.get(agents, {}).get(algorithm, {}).get(epsilon)
+                    yield _check((table, agents, algorithm, epsilon), published, cell, interval)
 
 
 def _check(
-    table: str,
-    agents: str,
-    algorithm: str,
-    epsilon: str | None,
+    where: tuple[str, str, str, str | None],
     published: Mapping[str, float],
     cell: Mapping[str, float],
+    interval: Sequence[float] | None,
 ) -> Check:
-    measured = cell["avg"] - 1 + FIRST_STEP[table]
+    table, _, algorithm, epsilon = where
+    shift = FIRST_STEP[table] - 1
+    ends = None if interval is None else (interval[0] + shift, interval[1] + shift)
     margin = margin_for(table, algorithm, epsilon)
-    return Check(table, agents, algorithm, epsilon, published["avg"], measured, margin)
+    return Check(*where, published["avg"], cell["avg"] + shift, margin, ends)

@@ -58,7 +58,8 @@ def claims(content: Mapping[str, Any], results: Results) -> tuple[Claim, ...]:
         found += _about_two_classes(content)
     if "gap_sweep" in content:
         found += _about_gaps(content["gap_sweep"])
-    found += _about_imperfect_classes(content.get("imperfect_classes", {}))
+    for name, case in content.get("imperfect_classes", {}).items():
+        found += _about_imperfect_classes(name, case, results[name][0].experiment.delta)
     return tuple(found)
 
 
@@ -82,7 +83,7 @@ def _about_classes(content: Mapping[str, Any], three: Result) -> Iterator[Claim]
     share = content["within_theory"]["zeta"]
     yield Claim(
         "Theorem 1: agents know their class by the time ζ (checked as far as the horizon goes).",
-        f"{share:.2%} of agents and runs",
+        _share(share),
         share >= 1 - three.experiment.delta / 4,
     )
 
@@ -149,18 +150,21 @@ def _about_gaps(rows: list[dict[str, Any]]) -> Iterator[Claim]:
     )
 
 
-def _about_imperfect_classes(cases: Mapping[str, Any]) -> Iterator[Claim]:
-    for name, case in cases.items():
-        kind = name.removeprefix("imperfect-")
+def _about_imperfect_classes(name: str, case: Mapping[str, Any], delta: float) -> Iterator[Claim]:
+    kind = name.removeprefix("imperfect-")
+    yield Claim(
+        f"Theorem 3, {kind} classes: agents know their η-class by the time ζ.",
+        _share(case["within_zeta"]),
+        case["within_zeta"] >= 1 - delta / 4,
+    )
+    for epsilon, row in case["convergence_time"].items():
         yield Claim(
-            f"Theorem 3, {kind} classes: agents know their η-class by the time ζ.",
-            f"{case['within_zeta']:.2%} of agents and runs",
-            case["within_zeta"] >= 1 - 0.001 / 4,
+            f"Theorem 4, {kind} classes: estimates stay within {epsilon} of the class mean after "
+            "the time τ.",
+            _share(row["within_tau"]),
+            row["within_tau"] >= 1 - delta / 4,
         )
-        for epsilon, row in case["convergence_time"].items():
-            yield Claim(
-                f"Theorem 4, {kind} classes: estimates stay within {epsilon} of the class mean "
-                "after the time τ.",
-                f"{row['within_tau']:.2%} of agents and runs",
-                row["within_tau"] >= 1 - 0.001 / 2,
-            )
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.6g} % of agents and runs"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colme import theory
 from colme.paper.experiments import IDENTIFIERS
@@ -40,6 +41,7 @@ def tables(results: Results) -> dict[str, Any]:
         content["convergence_time"] = _convergence(results, spread, with_theory=True)
         thresholds = theory.epsilon_thresholds(three.situation)
         content["epsilon_threshold_all_agents"] = round(float(thresholds.min()), 6)
+        content["beyond_horizon"] = _beyond_horizon(results)
         content["within_theory"] = within_theory(three)
         content["intervals"] = {
             "class_estimation_time": _identification(three, _interval),
@@ -75,10 +77,17 @@ def convergence_of(results: Results, algorithm: str, epsilon: str) -> Times | No
     >>> convergence_of({"three-class": (measure(quick),)}, "local", "0.01") is None
     True
     """
-    source = "local-long" if (algorithm, epsilon) == ("local", "0.01") else "three-class"
-    if source not in results:
-        return None
-    return results[source][0].measured[algorithm].convergence[epsilon]
+    source = _source(results, algorithm, epsilon)
+    return None if source is None else source.measured[algorithm].convergence[epsilon]
+
+
+def _source(results: Results, algorithm: str, epsilon: str) -> Result | None:
+    name = "local-long" if (algorithm, epsilon) == ("local", "0.01") else "three-class"
+    return results[name][0] if name in results else None
+
+
+def _blocks(result: Result) -> dict[str, NDArray[np.bool_]]:
+    return {"all": np.ones(result.problem.n_agents, np.bool_)} | result.classes
 
 
 Cell = Callable[[Times], Any]
@@ -94,9 +103,8 @@ def _identification(result: Result, cell: Cell) -> dict[str, Any]:
 
 def _convergence(results: Results, cell: Cell, *, with_theory: bool) -> dict[str, Any]:
     three = results["three-class"][0]
-    everyone = np.ones(three.problem.n_agents, np.bool_)
     blocks: dict[str, Any] = {}
-    for key, agents in ({"all": everyone} | three.classes).items():
+    for key, agents in _blocks(three).items():
         blocks[key] = {name: {} for name in three.measured}
         for name in three.measured:
             for epsilon in ("0.1", "0.01"):
@@ -105,6 +113,20 @@ def _convergence(results: Results, cell: Cell, *, with_theory: bool) -> dict[str
         if with_theory:
             blocks[key] |= _tau(three, agents)
     return blocks
+
+
+def _beyond_horizon(results: Results) -> dict[str, Any]:
+    """Return how many times are not within the horizon, by algorithm, epsilon and class."""
+    three = results["three-class"][0]
+    late: dict[str, Any] = {name: dict.fromkeys(("0.1", "0.01")) for name in three.measured}
+    for name, by_epsilon in late.items():
+        for epsilon in by_epsilon:
+            source = _source(results, name, epsilon)
+            if source is not None:
+                over = source.measured[name].convergence[epsilon] > source.experiment.horizon
+                blocks = _blocks(three).items()
+                by_epsilon[epsilon] = {key: int(over[:, agents].sum()) for key, agents in blocks}
+    return late
 
 
 def _zeta(result: Result) -> dict[str, Any]:
@@ -116,7 +138,7 @@ def _zeta(result: Result) -> dict[str, Any]:
     }
 
 
-def _tau(result: Result, agents: Any) -> dict[str, Any]:
+def _tau(result: Result, agents: NDArray[np.bool_]) -> dict[str, Any]:
     tau = {
         f"{epsilon:g}": theory.convergence_times(result.situation, epsilon)
         for epsilon in result.experiment.epsilons

@@ -1,0 +1,138 @@
+"""Tables the paper lacks: class sizes, the 2-class problem, imperfect classes, the sweep of gaps.
+
+Lives here: from ``tables.json`` to rows.  Must not know how values are measured, HTML or
+terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from colme.paper.tables import Table, percent, spread_text
+
+__all__ = ["imperfect_table", "more_tables", "sizes_table", "sweep_table", "two_class_table"]
+
+Content = Mapping[str, Any]
+
+
+def more_tables(content: Content) -> tuple[Table, ...]:
+    """Return the further tables, as far as they were measured.
+
+    Examples
+    --------
+    >>> more_tables({})
+    ()
+    """
+    found = []
+    if "two_class" in content:
+        found.append(two_class_table(content["two_class"]))
+    found += [imperfect_table(*item) for item in content.get("imperfect_classes", {}).items()]
+    if "gap_sweep" in content:
+        found.append(sweep_table(content["gap_sweep"]))
+    return tuple(found)
+
+
+def sizes_table(content: Content) -> Table:
+    """Return how many agents each class has.
+
+    Examples
+    --------
+    >>> sizes_table({"class_sizes": {"two-class": {"0.2": 97, "0.8": 103}}}).rows
+    (('two-class', '97 (mean 0.2), 103 (mean 0.8)'),)
+    """
+    rows = tuple(
+        (name, ", ".join(f"{size} (mean {mean})" for mean, size in sizes.items()))
+        for name, sizes in content["class_sizes"].items()
+    )
+    notes = (
+        "In the 3-class and 2-class problems the class of each agent is drawn once; runs redraw "
+        "the samples only. The paper does not report its sizes. They set the bias that an agent "
+        "has while it still pools everybody, and so move some convergence times by 10 % and more.",
+    )
+    return Table("Agents in each class", ("experiment", "agents"), rows, notes)
+
+
+def two_class_table(content: Content) -> Table:
+    """Return the times of the 2-class problem, which the paper shows as figures only.
+
+    Examples
+    --------
+    >>> cell = {"avg": 400.0, "std": 40.0, "max": 600.0}
+    >>> two_class_table({"class_estimation_time": {"round-robin": {"0.2": cell}},
+    ...                  "convergence_time": {"oracle": {"0.1": cell, "0.01": cell}}}).rows[0][1]
+    '–'
+    """
+    identified = content["class_estimation_time"]
+    rows = []
+    for name, cells in content["convergence_time"].items():
+        by_class = identified.get(name, {})
+        first = ", ".join(f"{spread_text(cell)} in class {key}" for key, cell in by_class.items())
+        rows.append((name, first or spread_text(None), *map(spread_text, cells.values())))
+    header = ("algorithm", "class estimation time", "error 0.1", "error 0.01")
+    notes = ("Local needs far more than 2500 steps for error 0.01.",)
+    return Table("The 2-class problem, all agents: avg ± std (max)", header, tuple(rows), notes)
+
+
+def imperfect_table(name: str, case: Content) -> Table:
+    """Return how η-classes are identified and estimated, beside Theorems 3 and 4.
+
+    Examples
+    --------
+    >>> cell = {"avg": 218.0, "std": 45.0, "max": 363.0}
+    >>> case = {"zeta": {"min": 538, "max": 824}, "within_zeta": 1.0,
+    ...         "class_estimation_time": cell, "convergence_time": {}}
+    >>> imperfect_table("imperfect-separated", case).rows[0][1:3]
+    ('218 ± 45 (363)', '538 to 824')
+    """
+    rows = [
+        _theorem_row(
+            "η-class identified", case["class_estimation_time"], case["zeta"], case["within_zeta"]
+        )
+    ]
+    for epsilon, row in case["convergence_time"].items():
+        ours = "eta-restricted-round-robin"
+        rows.append(
+            _theorem_row(f"{ours}, error {epsilon}", row[ours], row["tau"], row["within_tau"])
+        )
+        for other in ("local", "oracle"):
+            late = 1 - row["within_horizon"][other]
+            never = f"; {100 * late:.0f} % not within the horizon" if late else ""
+            rows.append((f"{other}, error {epsilon}", spread_text(row[other]) + never, "", ""))
+    header = ("what", "measured avg ± std (max)", "theorem, exact", "agents within it")
+    notes = (
+        "Error is the distance to the mean of the agent's η-class; a time beyond the horizon "
+        "counts as one step more. Theorem 3 bounds identification, Theorem 4 convergence.",
+    )
+    return Table(
+        f"Imperfect classes, {name.removeprefix('imperfect-')}", header, tuple(rows), notes
+    )
+
+
+def _theorem_row(what: str, cell: Content, bound: Content, share: float) -> tuple[str, ...]:
+    ends = f"{bound['min']} to {bound['max']}" if bound["min"] < bound["max"] else str(bound["max"])
+    return what, spread_text(cell), ends, percent(share)
+
+
+def sweep_table(rows: list[dict[str, Any]]) -> Table:
+    """Return measured and theoretical identification times across gaps.
+
+    Examples
+    --------
+    >>> cell = {"avg": 280.0, "std": 60.0, "max": 657.0}
+    >>> sweep_table([{"gap": 0.4, "zeta": 842, "within_zeta": 1.0,
+    ...               "class_estimation_time": cell}]).rows[0][-1]
+    '3.0'
+    """
+    table = tuple(
+        (
+            f"{row['gap']:g}",
+            spread_text(row["class_estimation_time"]),
+            str(row["zeta"]),
+            percent(row["within_zeta"]),
+            f"{row['zeta'] / row['class_estimation_time']['avg']:.1f}",
+        )
+        for row in rows
+    )
+    header = ("gap", "measured avg ± std (max)", "ζ, exact", "agents within ζ", "ζ / average")
+    return Table("Class estimation time across gaps", header, table)

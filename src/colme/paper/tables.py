@@ -1,0 +1,184 @@
+"""The tables people read: a title, a header, rows of text, footnotes; and Markdown.
+
+Lives here: what a table is, and how numbers are written in one.  Must not know how values are
+measured, HTML or terminals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from colme.paper.checks import Check
+from colme.paper.claims import Claim
+
+__all__ = [
+    "FAILS",
+    "HOLDS",
+    "NOTHING",
+    "Table",
+    "claim_table",
+    "interval_text",
+    "markdown",
+    "percent",
+    "spread_text",
+    "summary",
+    "verdict",
+]
+
+HOLDS, FAILS, NOTHING = "✓", "✗", "–"
+_WHY_OFF = (
+    "Within single classes, the time to error 0.1 rests on which agents drew which class, which "
+    "the paper does not report; and Local's time to 0.01 varies so much that 5 % is about the "
+    "noise of 20 runs. No margin was widened for either."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, a header, rows of text and footnotes.
+
+    Examples
+    --------
+    >>> Table("Times", ("algorithm", "time"), (("local", "41"),)).rows[0]
+    ('local', '41')
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def markdown(table: Table) -> str:
+    """Return a table as Markdown.
+
+    Examples
+    --------
+    >>> print(markdown(Table("Times", ("algorithm", "time"), (("local", "41"),))))
+    ### Times
+    <BLANKLINE>
+    | algorithm | time |
+    |---|---|
+    | local | 41 |
+    <BLANKLINE>
+    """
+    lines = [f"### {table.title}", "", _line(table.header), "|" + "---|" * len(table.header)]
+    lines += [_line(row) for row in table.rows]
+    lines += [line for note in table.notes for line in ("", note)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def spread_text(cell: Mapping[str, float] | None) -> str:
+    """Return ``avg ± std (max)``, with a decimal where the average is small.
+
+    Examples
+    --------
+    >>> spread_text({"avg": 5.94, "std": 3.6, "max": 21.0})
+    '5.9 ± 3.6 (21)'
+    """
+    if cell is None:
+        return NOTHING
+    digits = 1 if cell["avg"] < 20 and cell["avg"] % 1 else 0
+    return f"{cell['avg']:.{digits}f} ± {cell['std']:.{digits}f} ({cell['max']:.0f})"
+
+
+def interval_text(interval: Sequence[float] | None) -> str:
+    """Return the two ends of an interval, or a dash.
+
+    Examples
+    --------
+    >>> interval_text([5.71, 6.04]), interval_text(None)
+    ('5.7 to 6.0', '–')
+    """
+    if interval is None:
+        return NOTHING
+    digits = 1 if interval[1] < 20 else 0
+    return f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Return a share in percent; all is ``100 %``, and nothing less is rounded up to it.
+
+    Examples
+    --------
+    >>> percent(1.0), percent(0.99995), percent(0.0725, digits=0)
+    ('100 %', '99.99 %', '7 %')
+    """
+    if share == 1:
+        return "100 %"
+    scale = 10.0**digits
+    return f"{math.floor(share * 100 * scale) / scale:.{digits}f} %"
+
+
+def verdict(check: Check | None) -> tuple[str, str]:
+    """Return how far measured is from published, and whether that is within the margin.
+
+    Examples
+    --------
+    >>> from colme.paper.checks import Margin
+    >>> verdict(Check("convergence_time", "all", "local", "0.01", 4494.0, 4600.0, Margin(0.05)))
+    ('+2.4 %', '✓ 5 %')
+    """
+    if check is None:
+        return NOTHING, NOTHING
+    mark = HOLDS if check.holds else FAILS
+    return f"{100 * check.difference:+.1f} %", f"{mark} {check.margin}"
+
+
+def claim_table(claims: Sequence[Claim]) -> Table:
+    """Return what the paper states in words, with the evidence.
+
+    Examples
+    --------
+    >>> claim_table([Claim("it works", "it did", True)]).rows
+    (('it works', 'it did', '✓'),)
+    """
+    rows = tuple((c.statement, c.evidence, HOLDS if c.holds else FAILS) for c in claims)
+    return Table(
+        "What the paper states, and what was measured", ("statement", "measured", "holds"), rows
+    )
+
+
+def _group(check: Check) -> str:
+    if check.table == "class_estimation_time":
+        return "class estimation times"
+    who = "of all agents" if check.agents == "all" else "class by class"
+    return f"convergence times {who}"
+
+
+def summary(checks: Sequence[Check], claims: Sequence[Claim]) -> Table:
+    """Return, at one glance, how much holds; what does not is named.
+
+    Examples
+    --------
+    >>> summary([], [Claim("it works", "it did", True)]).rows
+    (('statements of the paper', '✓ 1 of 1', ''),)
+    """
+    rows = []
+    for group in dict.fromkeys(map(_group, checks)):
+        chosen = [check for check in checks if _group(check) == group]
+        off = [_name(check) for check in chosen if not check.holds]
+        rows.append((group, _count(len(chosen), len(off)), "; ".join(off)))
+    if claims:
+        off = [claim.statement for claim in claims if not claim.holds]
+        rows.append(("statements of the paper", _count(len(claims), len(off)), " ".join(off)))
+    header = ("compared with the paper", "within the margin", "not within")
+    off_by_class = any(check.agents != "all" and not check.holds for check in checks)
+    return Table("What holds", header, tuple(rows), (_WHY_OFF,) if off_by_class else ())
+
+
+def _count(n_all: int, n_off: int) -> str:
+    return f"{FAILS if n_off else HOLDS} {n_all - n_off} of {n_all}"
+
+
+def _name(check: Check) -> str:
+    where = "" if check.agents == "all" else f", class {check.agents}"
+    when = "" if check.epsilon is None else f", error {check.epsilon}"
+    noise = ", published within the measured interval" if check.is_noise else ""
+    return f"{check.algorithm}{where}{when} ({100 * check.difference:+.0f} %{noise})"
