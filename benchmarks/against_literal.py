@@ -42,6 +42,7 @@ class RowScript:
         self.counts = np.zeros((self.n_agents, self.n_agents))
         self.cursor = np.full(self.n_agents, -1)
         self.gamma = PAPER.delta / (8 * self.n_agents)
+        self.class_counts = np.zeros((*samples.shape, PROBLEM.n_classes), dtype=np.int64)
 
     def settle(self, t: int) -> None:
         """Fill the memory as after t steps: everybody heard of, some longer ago than others."""
@@ -59,21 +60,25 @@ class RowScript:
                 self.means[a, a] = self.means[a, a] * t / (t + 1) + self.samples[t, a] / (t + 1)
                 self.counts[a, a] = t + 1
             for a in range(self.n_agents):
-                estimates[t, a] = self.step(a)
+                estimates[t, a], member = self.step(a)
+                self.class_counts[t, a] = np.bincount(
+                    PROBLEM.labels[member], minlength=PROBLEM.n_classes
+                )
         return estimates[first:last]
 
-    def step(self, a: int) -> float:
-        """Let agent `a` ask one peer; return its estimate."""
+    def step(self, a: int) -> tuple[float, Flags]:
+        """Let agent `a` ask one peer; return its estimate and its class."""
         if self.algorithm == "local":
-            return float(self.means[a, a])
+            return float(self.means[a, a]), np.ones(self.n_agents, dtype=bool)
         peer = self.choose(a, self.classmates(a, self.radii(a)))
         if peer >= 0:
             self.cursor[a] = peer
             self.means[a, peer] = self.means[peer, peer]
             self.counts[a, peer] = self.counts[peer, peer]
         radii = self.radii(a)
-        weights = self.weights(a, radii, self.classmates(a, radii))
-        return float(weights @ self.means[a] / weights.sum())
+        member = self.classmates(a, radii)
+        weights = self.weights(a, radii, member)
+        return float(weights @ self.means[a] / weights.sum()), member
 
     def choose(self, a: int, member: Flags) -> int:
         """Return whom `a` asks."""
@@ -178,9 +183,12 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 
 def check(script: type[RowScript], name: str, samples: Array, steps: int) -> None:
     """Raise AssertionError unless the script agrees with the simulator on the first steps."""
-    exact = simulate(samples[:steps], name).estimates
-    assert exact is not None
-    np.testing.assert_allclose(script(name, samples).run(0, steps), exact[0], rtol=1e-9)
+    exact = simulate(samples[:steps], name)
+    assert exact.estimates is not None
+    assert exact.class_counts is not None
+    running = script(name, samples)
+    np.testing.assert_allclose(running.run(0, steps), exact.estimates[0], rtol=1e-9)
+    np.testing.assert_array_equal(running.class_counts[:steps], exact.class_counts[0])
 
 
 def timed(script: type[RowScript], name: str, samples: Array, steps: int) -> float:

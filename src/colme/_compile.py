@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
+import numpy as np
+
 __all__ = ["compiled", "kernel"]
 
 P = ParamSpec("P")
@@ -63,7 +65,9 @@ class kernel(Generic[P, R]):  # noqa: N801 - used as a decorator
     """
 
     def __init__(self, function: Callable[P, R]) -> None:
-        self.function = function
+        # A rule may meet an infinite radius; compiled code does not warn of what follows either.
+        self.function: Callable[P, R] = np.errstate(invalid="ignore")(function)
+        self._source = function
         self._compiled: Callable[P, R] | None = None
         self._lock = threading.Lock()
         functools.update_wrapper(self, function)
@@ -72,15 +76,16 @@ class kernel(Generic[P, R]):  # noqa: N801 - used as a decorator
         """Run the compiled loop."""
         if self._compiled is None:
             with self._lock:
-                self._compiled = self._compiled or _build(self.function)
+                self._compiled = self._compiled or _build(self._source) or self.function
         return self._compiled(*args, **kwargs)
 
 
-def _build(function: Callable[P, R]) -> Callable[P, R]:
+def _build(function: Callable[P, R]) -> Callable[P, R] | None:
+    """Return the compiled function; None without numba."""
     try:
         numba = importlib.import_module("numba")
     except ImportError:
-        return function
+        return None
     while _rules:
         numba.extending.register_jitable(forceinline=True, **_OPTIONS)(_rules.pop())
     directory = _cache_directory(numba.config.CACHE_DIR)

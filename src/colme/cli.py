@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 import warnings
@@ -351,6 +352,9 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         _err.print("colme: interrupted")
         sys.exit(130)
+    except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except MemoryError:
         _fail("not enough memory for this experiment: ask for fewer agents, runs or steps")
     except (CycloptsError, ValueError, OSError, ImportError) as error:

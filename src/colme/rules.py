@@ -50,20 +50,14 @@ def optimistic_distance(mean_a: float, radius_a: float, mean_l: float, radius_l:
 
 
 @compiled
-def belongs(
-    class_test: int,
-    eta: float,
-    mean_a: float,
-    radius_a: float,
-    mean_l: float,
-    radius_l: float,
-    known: bool,
-) -> bool:
-    """Return whether peer l is in the class of agent a; `known` is the answer given a priori.
+def belongs(class_test: int, eta: float, distance: float, known: bool) -> bool:
+    """Return whether a peer at that optimistic distance is in the class.
+
+    `known` is the answer given a priori, for class tests that take it.
 
     Examples
     --------
-    >>> belongs(ClassTest.OVERLAP, 0.0, 0.0, 0.3, 0.4, 0.3, known=False)
+    >>> belongs(ClassTest.OVERLAP, 0.0, -0.2, known=False)
     True
 
     Notes
@@ -72,7 +66,7 @@ def belongs(
     """
     if class_test == ClassTest.KNOWN:
         return known
-    return optimistic_distance(mean_a, radius_a, mean_l, radius_l) <= eta
+    return distance <= eta
 
 
 @compiled
@@ -93,10 +87,13 @@ def classify(
     >>> classify(ClassTest.OVERLAP, 0, 3, 0.0, [0.0, 0.4, 1.0], [0.3, 0.3, 0.3], member), member
     (1, [True, True, False])
     """
+    if class_test == ClassTest.KNOWN:
+        return 0
     n_changed = 0
     mean_a, radius_a = means[a], radii[a]
     for l in range(n):
-        now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
+        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
+        now = belongs(class_test, eta, distance, member[l])
         n_changed += now != member[l]
         member[l] = now
     return n_changed
@@ -136,7 +133,8 @@ def next_peer(
             continue
         if query == QueryStrategy.ROUND_ROBIN:
             return l
-        if belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l]):
+        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
+        if belongs(class_test, eta, distance, member[l]):
             return l
     return -1
 
@@ -198,22 +196,22 @@ def soft_sums(
     Notes
     -----
     Weight n_l |I_a ∩ I_l| / |I_a ∪ I_l|; the hull stands for the union, which it equals when
-    the intervals overlap.  Both lengths are computed from the radii, which keeps them exact for
-    narrow intervals far from zero; one interval inside the other is the case 2 β.
+    the intervals overlap.  With g = max(|x̄_a - x̄_l|, |β_a - β_l|), which covers crossing
+    intervals and one inside the other, the two lengths are β_a + β_l ∓ g.  For a peer never
+    heard of the first is NaN, which is not above 0: it weighs nothing.
     """
     n_changed = 0
     weights = total = 0.0
     mean_a, radius_a = means[a], radii[a]
     for l in range(n):
-        now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
+        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
+        now = belongs(class_test, eta, distance, member[l])
         n_changed += now != member[l]
         member[l] = now
-        gap, reach = abs(mean_a - means[l]), radius_a + radii[l]
-        small = radii[l] if radii[l] < radius_a else radius_a
-        large = radius_a if radii[l] < radius_a else radii[l]
-        common = reach - gap if reach - gap < 2 * small else 2 * small
-        hull = reach + gap if reach + gap > 2 * large else 2 * large
-        weight = counts[l] * common / hull
+        gap, skew = abs(mean_a - means[l]), abs(radius_a - radii[l])
+        gap = gap if gap > skew else skew
+        common = radius_a + radii[l] - gap
+        weight = counts[l] * common / (radius_a + radii[l] + gap)
         weight = weight if now and common > 0.0 else 0.0
         weights += weight
         total += weight * means[l]
@@ -243,15 +241,15 @@ def aggressive_sums(
     weights = total = 0.0
     mean_a, radius_a = means[a], radii[a]
     for l in range(n):
-        now = belongs(class_test, eta, mean_a, radius_a, means[l], radii[l], member[l])
+        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
+        now = belongs(class_test, eta, distance, member[l])
         n_changed += now != member[l]
         member[l] = now
-        gap, reach = abs(mean_a - means[l]), radius_a + radii[l]
+        gap, skew = abs(mean_a - means[l]), abs(radius_a - radii[l])
+        gap = gap if gap > skew else skew
+        common = radius_a + radii[l] - gap
+        weight = counts[l] * common / (radius_a + radii[l] + gap)
         small = radii[l] if radii[l] < radius_a else radius_a
-        large = radius_a if radii[l] < radius_a else radii[l]
-        common = reach - gap if reach - gap < 2 * small else 2 * small
-        hull = reach + gap if reach + gap > 2 * large else 2 * large
-        weight = counts[l] * common / hull
         weight = weight if now and common > small else 0.0
         weights += weight
         total += weight * means[l]
