@@ -53,7 +53,7 @@ figcaption { font-size: .85rem; padding: .4rem .3rem 0; color: #59636e; }
     border-color: #d0d0d0; } }
 @media (max-width: 40rem) {
   main { padding: 1rem .8rem 3rem; }
-  thead { position: absolute; clip-path: inset(50%); }
+  thead { display: none; } /* each cell carries its own label here */
   tr { display: block; padding: .45rem 0; border-bottom: 1px solid var(--line); }
   td, td.good, td.bad { display: flex; gap: .8rem; border: 0; padding: .1rem .2rem;
     white-space: normal; }
