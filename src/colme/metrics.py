@@ -129,7 +129,7 @@ def identification_times(
             f"true_counts must be [agent, class] = {counts.shape[2:]}; received {truth.shape}"
         )
     last = np.empty((counts.shape[0], trajectory.n_agents), np.int64)
-    kernels.last_wrong_class(counts, truth, last)
+    kernels.last_wrong_class(np.ascontiguousarray(counts.swapaxes(1, 2)), truth, last)
     return _times_after(trajectory, last)
 
 
@@ -154,8 +154,11 @@ def convergence_times(
     """
     estimates = _estimates(trajectory)
     targets = _targets(trajectory, true_means)
+    epsilon = _check.positive("epsilon", epsilon)
     last = np.empty((estimates.shape[0], trajectory.n_agents), np.int64)
-    kernels.last_wrong_estimate(estimates, targets, _check.positive("epsilon", epsilon), last)
+    kernels.last_wrong_estimate(
+        np.ascontiguousarray(estimates.swapaxes(1, 2)), targets, epsilon, last
+    )
     return _times_after(trajectory, last)
 
 

@@ -18,15 +18,14 @@ from colme._compile import compiled
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
 
 __all__ = [
-    "aggressive_sums",
     "belongs",
     "class_uniform_sums",
     "classify",
     "next_peer",
     "optimistic_distance",
+    "overlap_sums",
     "pool",
     "simple_sums",
-    "soft_sums",
 ]
 
 Numbers: TypeAlias = Sequence[float] | NDArray[np.float64]
@@ -176,7 +175,8 @@ def class_uniform_sums(
 
 
 @compiled
-def soft_sums(
+def overlap_sums(
+    least: float,
     class_test: int,
     a: int,
     n: int,
@@ -188,17 +188,23 @@ def soft_sums(
 ) -> tuple[int, float, float]:
     """Classify and return (peers that changed, Σ weights, Σ weights · means), overlap weighing.
 
+    A member weighs nothing unless what the two intervals have in common is longer than `least`
+    times the smaller radius: 0 for soft weights, 1 for aggressive ones.
+
     Examples
     --------
-    >>> soft_sums(0, 0, 2, 0.0, [0.0, 1.0], [4.0, 6.0], [1.0, 1.0], [True, True])
+    >>> row = [0.0, 1.0], [4.0, 6.0], [1.0, 1.0], [True, True]
+    >>> overlap_sums(0.0, ClassTest.OVERLAP, 0, 2, 0.0, *row)
     (0, 6.0, 2.0)
+    >>> overlap_sums(1.0, ClassTest.OVERLAP, 0, 2, 0.0, *row)
+    (0, 4.0, 0.0)
 
     Notes
     -----
     Weight n_l |I_a ∩ I_l| / |I_a ∪ I_l|; the hull stands for the union, which it equals when
     the intervals overlap.  With g = max(|x̄_a - x̄_l|, |β_a - β_l|), which covers crossing
     intervals and one inside the other, the two lengths are β_a + β_l ∓ g.  For a peer never
-    heard of the first is NaN, which is not above 0: it weighs nothing.
+    heard of the first is NaN, which is not above anything: it weighs nothing.
     """
     n_changed = 0
     weights = total = 0.0
@@ -212,45 +218,8 @@ def soft_sums(
         gap = gap if gap > skew else skew
         common = radius_a + radii[l] - gap
         weight = counts[l] * common / (radius_a + radii[l] + gap)
-        weight = weight if now and common > 0.0 else 0.0
-        weights += weight
-        total += weight * means[l]
-    return n_changed, weights, total
-
-
-@compiled
-def aggressive_sums(
-    class_test: int,
-    a: int,
-    n: int,
-    eta: float,
-    means: Numbers,
-    counts: Numbers,
-    radii: Numbers,
-    member: Flags,
-) -> tuple[int, float, float]:
-    """Do what `soft_sums` does, with weight 0 unless the overlap exceeds the smaller radius.
-
-    Examples
-    --------
-    >>> row = [0.0, 1.0, 0.5], [4.0, 6.0, 5.0], [1.0, 1.0, 1.5], [True, True, True]
-    >>> aggressive_sums(0, 0, 3, 0.0, *row)
-    (0, 7.333333333333334, 1.6666666666666667)
-    """
-    n_changed = 0
-    weights = total = 0.0
-    mean_a, radius_a = means[a], radii[a]
-    for l in range(n):
-        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
-        now = belongs(class_test, eta, distance, member[l])
-        n_changed += now != member[l]
-        member[l] = now
-        gap, skew = abs(mean_a - means[l]), abs(radius_a - radii[l])
-        gap = gap if gap > skew else skew
-        common = radius_a + radii[l] - gap
-        weight = counts[l] * common / (radius_a + radii[l] + gap)
-        small = radii[l] if radii[l] < radius_a else radius_a
-        weight = weight if now and common > small else 0.0
+        smaller = radii[l] if radii[l] < radius_a else radius_a
+        weight = weight if now and common > least * smaller else 0.0
         weights += weight
         total += weight * means[l]
     return n_changed, weights, total
@@ -280,11 +249,10 @@ def pool(
     -----
     μ_a = Σ_l α_l x̄_l over the class, with weights that sum to one (Section 4.2).
     """
-    if weighting == Weighting.SOFT:
-        n_changed, weights, total = soft_sums(class_test, a, n, eta, means, counts, radii, member)
-    elif weighting == Weighting.AGGRESSIVE:
-        n_changed, weights, total = aggressive_sums(
-            class_test, a, n, eta, means, counts, radii, member
+    if weighting in (Weighting.SOFT, Weighting.AGGRESSIVE):
+        least = 1.0 if weighting == Weighting.AGGRESSIVE else 0.0
+        n_changed, weights, total = overlap_sums(
+            least, class_test, a, n, eta, means, counts, radii, member
         )
     else:
         n_changed = classify(class_test, a, n, eta, means, radii, member)
