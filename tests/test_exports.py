@@ -14,7 +14,7 @@ import colme
 MODULES = [
     importlib.import_module(f"colme.{found.name}")
     for found in pkgutil.iter_modules(colme.__path__)
-    if not found.ispkg and found.name not in ("__main__", "cli")
+    if not found.ispkg and found.name not in ("__main__", "_terminal", "cli")  # the command line
 ]
 MEMBERS = [(module, name) for module in MODULES for name in module.__all__]
 CALLABLES = [

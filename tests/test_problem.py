@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from colme import Problem
-from colme.problem import Bernoulli, Beta, Custom, Gaussian, Noise, Uniform
+from colme.noise import Bernoulli, Beta, Custom, Gaussian, Noise, Uniform
 
 
 def skewed(rng: np.random.Generator, means: NDArray[np.float64], n: int) -> NDArray[np.float64]:

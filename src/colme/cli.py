@@ -1,37 +1,25 @@
 """The command line: arguments in, one call, print.
 
-Lives here: flags, progress bars and printing.  Must not know how anything is computed.
+Lives here: flags and exit codes.  Must not know how anything is computed or printed.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from cyclopts import App, CycloptsError, Group, Parameter
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 import colme
-from colme import paper, theory
+from colme import _terminal, paper, theory
 from colme.experiment import Experiment, summarise
 from colme.trajectory import check_path
 
 __all__ = ["main"]
-
-_out = Console()
-_err = Console(stderr=True)
 
 app = App(
     name="colme",
@@ -164,7 +152,7 @@ def simulate(
     files = _files(chosen.algorithms, out)
     true_means = chosen.problem.build().true_means
     rows = []
-    with _progress(len(chosen.algorithms)) as show:
+    with _terminal.progress(len(chosen.algorithms)) as show:
 
         def progress(name: str, share: float) -> None:
             show(name, chosen.algorithms.index(name) + share)
@@ -174,9 +162,9 @@ def simulate(
             if trajectory.name in files:
                 trajectory.save(files[trajectory.name])
     if json:
-        _print_json({"experiment": chosen.model_dump(mode="json"), "results": rows})
+        _terminal.print_json({"experiment": chosen.model_dump(mode="json"), "results": rows})
     else:
-        _print_summary(chosen, rows, files)
+        _terminal.print_summary(chosen, rows, files)
 
 
 @app.command
@@ -217,34 +205,11 @@ def plan(
         Print the times as JSON.
     """
     sizes = _plan_sizes(len(class_means), class_sizes, agents)
-    problem = colme.Problem.gaussian(class_means, class_sizes=sizes, sigma=sigma)
-    situation = theory.Situation(problem.true_means, sigma, delta, eta)
-    first = np.searchsorted(problem.labels, np.arange(len(class_means)))
-    n_star = theory.needed_samples(situation)
-    zeta = theory.identification_times(situation)
-    thresholds = theory.epsilon_thresholds(situation)
-    tau = {f"{e:g}": theory.convergence_times(situation, e) for e in epsilon}
-    oracle = {f"{e:g}": theory.oracle_times(situation, e) for e in epsilon}
-    local = {f"{e:g}": theory.local_time(situation, e) for e in epsilon}
-    classes = [
-        {
-            "mean": class_means[k],
-            "size": sizes[k],
-            "n_star": int(n_star[a]),
-            "zeta": int(zeta[a]),
-            "tau": {key: int(times[a]) for key, times in tau.items()},
-            "tau_local": local,
-            "tau_oracle": {key: int(times[a]) for key, times in oracle.items()},
-            "epsilon_threshold": _number(thresholds[a]),
-        }
-        for k, a in enumerate(first)
-        if sizes[k] > 0
-    ]
-    result = {"epsilon_threshold": _number(thresholds.min()), "classes": classes}
+    result = theory.plan(class_means, sizes, sigma, delta, epsilon, eta)
     if json:
-        _print_json(result)
+        _terminal.print_json(result)
     else:
-        _print_plan(result)
+        _terminal.print_plan(result)
 
 
 @app.command
@@ -284,7 +249,7 @@ def reproduce(
     """
     start = time.perf_counter()
     try:
-        with _progress() as progress:
+        with _terminal.progress() as progress:
             done = paper.reproduce(
                 out,
                 runs=runs,
@@ -292,18 +257,18 @@ def reproduce(
                 only=only,
                 threads=threads,
                 progress=progress,
-                finished=_say_finished,
+                finished=_terminal.say_finished,
             )
     except KeyboardInterrupt:
-        _err.print(f"experiments finished so far are kept in {out}", highlight=False)
+        _terminal.err.print(f"experiments finished so far are kept in {out}", highlight=False)
         raise
     if json:
-        _print_json(done.content)
+        _terminal.print_json(done.content)
     else:
-        _print_reproduction(done)
+        _terminal.print_reproduction(done)
     if timings:
         for what, seconds in (done.durations | {"all": time.perf_counter() - start}).items():
-            _err.print(f"{seconds:6.1f} s  {what}", highlight=False)
+            _terminal.err.print(f"{seconds:6.1f} s  {what}", highlight=False)
 
 
 @app.command
@@ -326,12 +291,9 @@ def algorithms(*, json: bool = False) -> None:
         for name, algorithm in colme.ALGORITHMS.items()
     ]
     if json:
-        _print_json(rows)
-        return
-    table = Table("name", "meaning", box=None)
-    for row in rows:
-        table.add_row(row["name"], row["meaning"])
-    _out.print(table)
+        _terminal.print_json(rows)
+    else:
+        _terminal.print_algorithms(rows)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -346,11 +308,11 @@ def main(arguments: list[str] | None = None) -> None:
     0.1.0
     0
     """
-    warnings.showwarning = _note
+    warnings.showwarning = _terminal.note
     try:
-        app(arguments, exit_on_error=False, print_error=False, console=_out)
+        app(arguments, exit_on_error=False, print_error=False, console=_terminal.out)
     except KeyboardInterrupt:
-        _err.print("colme: interrupted")
+        _terminal.err.print("colme: interrupted")
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -364,21 +326,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _fail(message: str) -> None:
     line = " ".join(message.split())
-    _err.print(f"colme: {line}", markup=False, highlight=False, soft_wrap=True)
+    _terminal.err.print(f"colme: {line}", markup=False, highlight=False, soft_wrap=True)
     sys.exit(2)
-
-
-def _note(message: Warning | str, *_: Any, **__: Any) -> None:
-    _err.print(f"colme: note: {message}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
-
-
-def _number(value: float) -> float | None:
-    """Return the value for JSON, which has no infinity."""
-    return float(value) if math.isfinite(value) else None
 
 
 def _files(names: tuple[str, ...], out: str | None) -> dict[str, Path]:
@@ -409,101 +362,3 @@ def _plan_sizes(
     assert agents is not None
     share, rest = divmod(agents, n_classes)
     return tuple(share + (k < rest) for k in range(n_classes))
-
-
-@contextmanager
-def _progress(total: int = 1) -> Iterator[Callable[[str, float], None]]:
-    """Show one bar for all the work, on a terminal only."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal)
-    with bar:
-        task = bar.add_task("drawing samples", total=total)
-
-        def update(what: str, completed: float) -> None:
-            bar.update(task, description=what, completed=completed)
-
-        yield update
-
-
-def _say_finished(name: str, seconds: float) -> None:
-    _err.print(f"{name}: {seconds:.1f} s", highlight=False)
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value) + "\n")
-
-
-def _print_summary(
-    experiment: Experiment, rows: list[dict[str, Any]], files: dict[str, Path]
-) -> None:
-    sizes = experiment.problem.build().class_sizes
-    classes = ", ".join(
-        f"{mean:g} ({size} agents)"
-        for mean, size in zip(experiment.problem.class_means, sizes, strict=False)
-    )
-    _out.print(
-        f"{sizes.sum()} agents in classes {classes}; {experiment.runs} runs of "
-        f"{experiment.horizon} steps; delta = {experiment.delta:g}",
-        highlight=False,
-    )
-    table = Table(title="average ± std (max) over agents and runs", title_justify="left")
-    table.add_column("algorithm", no_wrap=True, min_width=max(map(len, experiment.algorithms)))
-    table.add_column("class identified", justify="right")
-    for epsilon in experiment.epsilons:
-        table.add_column(f"error <= {epsilon:g}", justify="right")
-    table.add_column("final error", justify="right")
-    for row in rows:
-        cells = [row["identification_time"]["all"]]
-        cells += [by_class["all"] for by_class in row["convergence_time"].values()]
-        table.add_row(row["algorithm"], *map(_cell, cells), f"{row['final_error']:.2g}")
-    _out.print(table)
-    for path in files.values():
-        _out.print(f"kept {path}", highlight=False)
-
-
-def _cell(spread: dict[str, float]) -> str:
-    if spread["within_horizon"] == 0:
-        return "not within the horizon"
-    late = "" if spread["within_horizon"] == 1 else f", {spread['within_horizon']:.0%} of agents"
-    return f"{spread['avg']:.0f} ± {spread['std']:.0f} ({spread['max']:.0f}){late}"
-
-
-def _print_reproduction(done: paper.Reproduction) -> None:
-    tables = done.main_tables
-    for part in tables:
-        table = Table(title=part.title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for k, name in enumerate(part.header):
-            table.add_column(name, no_wrap=k == 0)
-        for name, *cells in part.rows:
-            # On a narrow terminal long names break where they can be read.
-            short = name.replace("-round", "-\nround", 1) if _out.width < 110 else name
-            table.add_row(short, *cells)
-        _out.print(table)
-    for note in dict.fromkeys(note for part in tables for note in part.notes):
-        _out.print(note, style="dim", highlight=False)
-    _out.print(f"report: {done.report}", highlight=False, soft_wrap=True)
-
-
-def _print_plan(result: dict[str, Any]) -> None:
-    classes = result["classes"]
-    table = Table(title="time steps, with high probability", title_justify="left")
-    table.add_column("class", justify="right")
-    table.add_column("agents", justify="right")
-    table.add_column("class known after", justify="right")
-    for key in classes[0]["tau"]:
-        table.add_column(f"error <= {key}", justify="right")
-        table.add_column("alone", justify="right")
-        table.add_column("class known a priori", justify="right")
-    for row in classes:
-        times = [
-            str(row[kind][key]) for key in row["tau"] for kind in ("tau", "tau_local", "tau_oracle")
-        ]
-        table.add_row(f"{row['mean']:g}", str(row["size"]), str(row["zeta"]), *times)
-    _out.print(table)
-    threshold = result["epsilon_threshold"]
-    _out.print(
-        "All agents share one mean: collaboration always pays."
-        if threshold is None
-        else f"Collaboration pays for every agent when the error wanted is below {threshold:.4f}.",
-        highlight=False,
-    )

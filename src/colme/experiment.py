@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from colme import metrics
 from colme.algorithm import resolve
-from colme.problem import Bernoulli, Beta, Gaussian, Noise, Problem, Uniform
+from colme.noise import Bernoulli, Beta, Gaussian, Noise, Uniform
+from colme.problem import Problem
 from colme.simulate import simulate
 from colme.trajectory import Record, Trajectory
 

@@ -1,190 +1,21 @@
-"""The world's truth: who belongs to which class, the true means, the noise; it draws samples.
+"""The world's truth: who belongs to which class, and the true means; it draws samples.
 
 Lives here: problems and their streams.  Must not know algorithms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
+from colme.noise import Bernoulli, Gaussian, Noise
 
-__all__ = ["Bernoulli", "Beta", "Custom", "Gaussian", "Noise", "Problem", "Uniform"]
+__all__ = ["Problem"]
 
 Array = NDArray[np.float64]
-
-
-class Noise(Protocol):
-    """How samples scatter around a mean; anything with these three members will do.
-
-    Examples
-    --------
-    >>> isinstance(Gaussian(0.5).sigma, float)
-    True
-    """
-
-    @property
-    def sigma(self) -> float:
-        """Sub-Gaussian scale of one sample."""
-
-    def check(self, means: Array) -> None:
-        """Raise ValueError if some mean is impossible for this noise."""
-
-    def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent], one column for each mean."""
-
-
-@dataclass(frozen=True)
-class Gaussian:
-    """Normal samples with standard deviation `sigma`.
-
-    Examples
-    --------
-    >>> Gaussian(0.5).sigma
-    0.5
-    """
-
-    sigma: float
-
-    def __post_init__(self) -> None:
-        _check.positive("sigma", self.sigma)
-
-    def check(self, means: Array) -> None:
-        """Accept any mean."""
-
-    def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent]."""
-        rng.standard_normal(out=out)
-        out *= self.sigma
-        out += means
-
-
-@dataclass(frozen=True)
-class Bernoulli:
-    """Zeros and ones; the mean is the probability of a one.
-
-    Examples
-    --------
-    >>> Bernoulli().sigma
-    0.5
-    """
-
-    @property
-    def sigma(self) -> float:
-        """Sub-Gaussian scale of anything in [0, 1]."""
-        return 0.5
-
-    def check(self, means: Array) -> None:
-        """Refuse means outside [0, 1]."""
-        _check_range(means, 0.0, 1.0)
-
-    def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent]."""
-        rng.random(out=out)
-        np.less(out, means, out=out)
-
-
-@dataclass(frozen=True)
-class Uniform:
-    """Samples uniform within `half_width` of the mean.
-
-    Examples
-    --------
-    >>> Uniform(0.25).sigma
-    0.25
-    """
-
-    half_width: float
-
-    def __post_init__(self) -> None:
-        _check.positive("half_width", self.half_width)
-
-    @property
-    def sigma(self) -> float:
-        """Half the range."""
-        return self.half_width
-
-    def check(self, means: Array) -> None:
-        """Accept any mean."""
-
-    def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent]."""
-        rng.random(out=out)
-        out -= 0.5
-        out *= 2 * self.half_width
-        out += means
-
-
-@dataclass(frozen=True)
-class Beta:
-    """Samples in [low, high]; a larger `concentration` scatters less.
-
-    Examples
-    --------
-    >>> Beta(concentration=4.0, low=-1.0, high=1.0).sigma
-    1.0
-    """
-
-    concentration: float
-    low: float = 0.0
-    high: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check.positive("concentration", self.concentration)
-        if not _check.finite("low", self.low) < _check.finite("high", self.high):
-            raise ValueError(f"a range needs low < high; received {self.low:g}, {self.high:g}")
-
-    @property
-    def sigma(self) -> float:
-        """Half the range."""
-        return (self.high - self.low) / 2
-
-    def check(self, means: Array) -> None:
-        """Refuse means outside [low, high]."""
-        _check_range(means, self.low, self.high)
-
-    def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent]."""
-        share = (means - self.low) / (self.high - self.low)
-        tiny = np.finfo(np.float64).tiny
-        ones = np.maximum(share * self.concentration, tiny)
-        zeros = np.maximum((1 - share) * self.concentration, tiny)
-        out[:] = self.low + (self.high - self.low) * rng.beta(ones, zeros, out.shape)
-
-
-@dataclass(frozen=True)
-class Custom:
-    """Samples from your own function ``sampler(rng, means, horizon) -> [time, agent]``.
-
-    Examples
-    --------
-    >>> signs = Custom(lambda rng, means, horizon: means + rng.choice([-1, 1], (horizon, 2)), 1.0)
-    >>> Problem([0, 0], [5.0, 5.0], signs).draw(horizon=3).shape
-    (1, 3, 2)
-    """
-
-    sampler: Callable[[np.random.Generator, Array, int], ArrayLike]
-    sigma: float
-
-    def __post_init__(self) -> None:
-        _check.positive("sigma", self.sigma)
-
-    def check(self, means: Array) -> None:
-        """Accept any mean."""
-
-    def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent]."""
-        samples = np.asarray(self.sampler(rng, means, out.shape[0]), dtype=np.float64)
-        if samples.shape != out.shape:
-            raise ValueError(
-                f"the sampler must return [time, agent] = {out.shape}; received {samples.shape}"
-            )
-        out[:] = samples
 
 
 class Problem:
@@ -197,7 +28,7 @@ class Problem:
     true_means
         The mean of each agent; agents of one class usually share it, up to a local bias.
     noise
-        How samples scatter: `Gaussian`, `Bernoulli`, `Uniform`, `Beta`, `Custom`.
+        How samples scatter: see `colme.noise`.
 
     Examples
     --------
@@ -311,6 +142,7 @@ class Problem:
 
         Examples
         --------
+        >>> from colme.noise import Uniform
         >>> Problem.of_classes(Uniform(0.1), [1.0, 2.0], class_sizes=[1, 2]).true_means.tolist()
         [1.0, 2.0, 2.0]
         """
@@ -405,12 +237,6 @@ class Problem:
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         means = rng.uniform(low, high, _check.positive_int("n_classes", n_classes))
         return cls.gaussian(means, n_agents, sigma=sigma, seed=seed)
-
-
-def _check_range(means: Array, low: float, high: float) -> None:
-    outside = means[(means < low) | (means > high)]
-    if outside.size:
-        raise ValueError(f"this noise needs means in [{low:g}, {high:g}]; received {outside[0]:g}")
 
 
 def _draw_labels(

@@ -7,7 +7,9 @@ restricted round-robin query strategy and hold with the probability each stateme
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +27,7 @@ __all__ = [
     "local_time",
     "needed_samples",
     "oracle_times",
+    "plan",
 ]
 
 Times = NDArray[np.int64]
@@ -254,6 +257,55 @@ def epsilon_thresholds(situation: Situation) -> NDArray[np.float64]:
     ε < β(ζ_a) (Section 5, the condition after Theorem 2).
     """
     return situation.bound.radius(identification_times(situation))
+
+
+def plan(
+    class_means: Sequence[float],
+    class_sizes: Sequence[int],
+    sigma: float,
+    delta: float,
+    epsilons: Sequence[float],
+    eta: float = 0.0,
+) -> dict[str, Any]:
+    """Return all times for each class as plain values; a threshold without bound is None.
+
+    Examples
+    --------
+    >>> plan([0.2, 0.8], [100, 100], sigma=0.5, delta=0.001, epsilons=[0.1])["classes"][0]["zeta"]
+    584
+    """
+    sizes = np.asarray(class_sizes)
+    if sizes.shape != (len(class_means),) or sizes.dtype.kind not in "iu" or (sizes < 0).any():
+        raise ValueError(
+            f"class_sizes must hold one whole number >= 0 for each of the {len(class_means)} "
+            f"classes; received {class_sizes!r}"
+        )
+    situation = Situation(np.repeat(np.asarray(class_means, np.float64), sizes), sigma, delta, eta)
+    first = np.cumsum(sizes) - sizes
+    n_star, zeta = needed_samples(situation), identification_times(situation)
+    thresholds = epsilon_thresholds(situation)
+    tau = {f"{e:g}": convergence_times(situation, e) for e in epsilons}
+    oracle = {f"{e:g}": oracle_times(situation, e) for e in epsilons}
+    local = {f"{e:g}": local_time(situation, e) for e in epsilons}
+    classes = [
+        {
+            "mean": class_means[k],
+            "size": int(sizes[k]),
+            "n_star": int(n_star[a]),
+            "zeta": int(zeta[a]),
+            "tau": {key: int(times[a]) for key, times in tau.items()},
+            "tau_local": local,
+            "tau_oracle": {key: int(times[a]) for key, times in oracle.items()},
+            "epsilon_threshold": _bounded(thresholds[a]),
+        }
+        for k, a in enumerate(first)
+        if sizes[k] > 0
+    ]
+    return {"epsilon_threshold": _bounded(thresholds.min()), "classes": classes}
+
+
+def _bounded(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _margin(situation: Situation) -> NDArray[np.float64]:

@@ -1,0 +1,140 @@
+"""What people see: progress bars, tables and notes in a terminal.
+
+Lives here: printing.  Must not know flags or how anything is computed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from colme import paper
+from colme.experiment import Experiment
+
+out = Console()
+err = Console(stderr=True)
+
+
+@contextmanager
+def progress(total: int = 1) -> Iterator[Callable[[str, float], None]]:
+    """Show one bar for all the work, on a terminal only."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    with bar:
+        task = bar.add_task("drawing samples", total=total)
+
+        def update(what: str, completed: float) -> None:
+            bar.update(task, description=what, completed=completed)
+
+        yield update
+
+
+def say_finished(name: str, seconds: float) -> None:
+    """Print that an experiment is done."""
+    err.print(f"{name}: {seconds:.1f} s", highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """Print one line of JSON."""
+    sys.stdout.write(json.dumps(value) + "\n")
+
+
+def print_algorithms(rows: list[dict[str, str]]) -> None:
+    """Print the named algorithms with their meanings."""
+    table = Table("name", "meaning", box=None)
+    for row in rows:
+        table.add_row(row["name"], row["meaning"])
+    out.print(table)
+
+
+def print_summary(
+    experiment: Experiment, rows: list[dict[str, Any]], files: dict[str, Path]
+) -> None:
+    """Print when the algorithms of an experiment identified classes and converged."""
+    sizes = experiment.problem.build().class_sizes
+    classes = ", ".join(
+        f"{mean:g} ({size} agents)"
+        for mean, size in zip(experiment.problem.class_means, sizes, strict=False)
+    )
+    out.print(
+        f"{sizes.sum()} agents in classes {classes}; {experiment.runs} runs of "
+        f"{experiment.horizon} steps; delta = {experiment.delta:g}",
+        highlight=False,
+    )
+    table = Table(title="average ± std (max) over agents and runs", title_justify="left")
+    table.add_column("algorithm", no_wrap=True, min_width=max(map(len, experiment.algorithms)))
+    table.add_column("class identified", justify="right")
+    for epsilon in experiment.epsilons:
+        table.add_column(f"error <= {epsilon:g}", justify="right")
+    table.add_column("final error", justify="right")
+    for row in rows:
+        cells = [row["identification_time"]["all"]]
+        cells += [by_class["all"] for by_class in row["convergence_time"].values()]
+        table.add_row(row["algorithm"], *map(_cell, cells), f"{row['final_error']:.2g}")
+    out.print(table)
+    for path in files.values():
+        out.print(f"kept {path}", highlight=False)
+
+
+def _cell(spread: dict[str, float]) -> str:
+    if spread["within_horizon"] == 0:
+        return "not within the horizon"
+    late = "" if spread["within_horizon"] == 1 else f", {spread['within_horizon']:.0%} of agents"
+    return f"{spread['avg']:.0f} ± {spread['std']:.0f} ({spread['max']:.0f}){late}"
+
+
+def print_reproduction(done: paper.Reproduction) -> None:
+    """Print the main tables of a reproduction, with their notes."""
+    tables = done.main_tables
+    for part in tables:
+        table = Table(title=part.title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for k, name in enumerate(part.header):
+            table.add_column(name, no_wrap=k == 0)
+        for name, *cells in part.rows:
+            # On a narrow terminal long names break where they can be read.
+            short = name.replace("-round", "-\nround", 1) if out.width < 110 else name
+            table.add_row(short, *cells)
+        out.print(table)
+    for note in dict.fromkeys(note for part in tables for note in part.notes):
+        out.print(note, style="dim", highlight=False)
+    out.print(f"report: {done.report}", highlight=False, soft_wrap=True)
+
+
+def print_plan(result: dict[str, Any]) -> None:
+    """Print the times of a plan, and when collaboration pays."""
+    classes = result["classes"]
+    table = Table(title="time steps, with high probability", title_justify="left")
+    table.add_column("class", justify="right")
+    table.add_column("agents", justify="right")
+    table.add_column("class known after", justify="right")
+    for key in classes[0]["tau"]:
+        table.add_column(f"error <= {key}", justify="right")
+        table.add_column("alone", justify="right")
+        table.add_column("class known a priori", justify="right")
+    for row in classes:
+        times = [
+            str(row[kind][key]) for key in row["tau"] for kind in ("tau", "tau_local", "tau_oracle")
+        ]
+        table.add_row(f"{row['mean']:g}", str(row["size"]), str(row["zeta"]), *times)
+    out.print(table)
+    threshold = result["epsilon_threshold"]
+    out.print(
+        "All agents share one mean: collaboration always pays."
+        if threshold is None
+        else f"Collaboration pays for every agent when the error wanted is below {threshold:.4f}.",
+        highlight=False,
+    )
+
+
+def note(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as one line."""
+    err.print(f"colme: note: {message}", markup=False, highlight=False, soft_wrap=True)
