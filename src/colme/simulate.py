@@ -289,8 +289,9 @@ def _check_samples(samples: ArrayLike) -> NDArray[np.float64]:
             "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
             f"received shape {np.shape(samples)}"
         )
-    usable = np.abs(values) <= _check.LARGEST_SAMPLE  # False for NaN
-    if not usable.all():
+    largest = max(-values.min(), values.max())  # NaN if any is; no copy of a large array
+    if not largest <= _check.LARGEST_SAMPLE:
+        usable = np.abs(values) <= _check.LARGEST_SAMPLE
         run, time, agent = np.argwhere(~usable)[0]
         raise ValueError(
             f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
