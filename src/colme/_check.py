@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "LARGEST_SAMPLE",
+    "class_sizes",
     "finite",
     "labels",
     "non_negative",
@@ -132,3 +134,20 @@ def labels(values: NDArray[Any], most: int | None = None) -> None:
             f"labels must be whole numbers 0, 1, 2, ...{limit}; received {bad.tolist()[:5]}: "
             "renumber them with numpy.unique(labels, return_inverse=True)[1]"
         )
+
+
+def class_sizes(values: Sequence[int] | None, n_classes: int) -> NDArray[np.int64]:
+    """Return the sizes as an array, or raise ValueError unless each class has a whole one >= 0.
+
+    Examples
+    --------
+    >>> class_sizes([2, 0], 2).tolist()
+    [2, 0]
+    """
+    sizes = np.asarray(values)
+    if sizes.shape != (n_classes,) or sizes.dtype.kind not in "iu" or sizes.min() < 0:
+        raise ValueError(
+            f"class_sizes must hold one whole number >= 0 for each of the {n_classes} classes; "
+            f"received {values!r}"
+        )
+    return sizes.astype(np.int64)

@@ -252,10 +252,4 @@ def _draw_labels(
         )
     if n_agents is not None:
         return rng.integers(0, n_classes, _check.positive_int("n_agents", n_agents))
-    sizes = np.asarray(class_sizes)
-    if sizes.shape != (n_classes,) or sizes.dtype.kind not in "iu" or sizes.min() < 0:
-        raise ValueError(
-            f"class_sizes must hold one whole number >= 0 for each of the {n_classes} classes; "
-            f"received {class_sizes!r}"
-        )
-    return np.repeat(np.arange(n_classes), sizes)
+    return np.repeat(np.arange(n_classes), _check.class_sizes(class_sizes, n_classes))

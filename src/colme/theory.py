@@ -274,12 +274,7 @@ def plan(
     >>> plan([0.2, 0.8], [100, 100], sigma=0.5, delta=0.001, epsilons=[0.1])["classes"][0]["zeta"]
     584
     """
-    sizes = np.asarray(class_sizes)
-    if sizes.shape != (len(class_means),) or sizes.dtype.kind not in "iu" or (sizes < 0).any():
-        raise ValueError(
-            f"class_sizes must hold one whole number >= 0 for each of the {len(class_means)} "
-            f"classes; received {class_sizes!r}"
-        )
+    sizes = _check.class_sizes(class_sizes, len(class_means))
     situation = Situation(np.repeat(np.asarray(class_means, np.float64), sizes), sigma, delta, eta)
     first = np.cumsum(sizes) - sizes
     n_star, zeta = needed_samples(situation), identification_times(situation)

@@ -6,12 +6,10 @@ not know how it was computed.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import os
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme import _check
+from colme._files import replacing
 from colme.algorithm import Algorithm
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ class Trajectory:
         """
         target = check_path(path)
         try:
-            with _replacing(target) as draft:
+            with replacing(target) as draft:
                 self._write(draft)
         except OSError as error:
             raise ValueError(f"cannot write {str(target)!r}: {error.strerror or error}") from None
@@ -273,14 +272,3 @@ def _read_netcdf(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays = {name: dataset[name].to_numpy() for name in dataset.data_vars}
         arrays |= {"times": dataset["time"].to_numpy(), "labels": arrays.pop("label")}
         return arrays, dict(dataset.attrs)
-
-
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """Give a draft beside `target` that replaces it only once it is complete."""
-    draft = target.with_name(f".{target.stem}-{os.getpid()}.draft{target.suffix}")
-    try:
-        yield draft
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)

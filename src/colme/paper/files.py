@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from colme._files import replacing
+
 __all__ = ["prepare_folder", "write"]
 
 
@@ -45,9 +47,5 @@ def write(path: Path, content: str | bytes) -> None:
     'all of it'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".draft-{path.name}")
-    try:
+    with replacing(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
