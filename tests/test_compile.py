@@ -98,7 +98,10 @@ def test_changing_any_source_changes_the_name_of_the_cache(tmp_path: Path) -> No
     before = cache_name(tmp_path)
     assert cache_name(tmp_path) == before
     (tmp_path / "rules.py").write_text("ETA = 1")
-    assert cache_name(tmp_path) != before
+    assert (after := cache_name(tmp_path)) != before
+    (tmp_path / "bounds").mkdir()
+    (tmp_path / "bounds" / "evidence.py").write_text("GAMMA = 1")
+    assert cache_name(tmp_path) != after
 
 
 def test_no_cache_is_kept_where_nothing_can_be_written(tmp_path: Path) -> None:

@@ -16,6 +16,13 @@ MODULES = [
     for found in pkgutil.iter_modules(colme.__path__)
     if not found.ispkg and found.name not in ("__main__", "_terminal", "cli")  # the command line
 ]
+MODULES += [
+    colme.bounds,
+    *(
+        importlib.import_module(f"colme.bounds.{found.name}")
+        for found in pkgutil.iter_modules(colme.bounds.__path__)
+    ),
+]
 MEMBERS = [(module, name) for module in MODULES for name in module.__all__]
 CALLABLES = [
     getattr(module, name) for module, name in MEMBERS if callable(getattr(module, name, None))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["compiled", "kernel"]
+__all__ = ["compiled", "exponential", "kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,6 +28,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # peer that was never asked.
 _FASTMATH = {"reassoc", "nsz", "contract"}
 _OPTIONS = {"fastmath": _FASTMATH, "error_model": "numpy"}
+
+_SERIES = tuple(1 / math.factorial(i) for i in range(13, -1, -1))
+_LEAST_EXPONENT = -700.0
+_ROUNDING = 1.5 * 2**52
+_LOG2_E = 1 / math.log(2)
+_LN2_HIGH = 0.693147180369123816490  # its last bits are zero, so that k times it is exact
+_LN2_LOW = 1.90821492927058770002e-10
 
 _rules: list[Callable[..., Any]] = []
 
@@ -44,6 +52,17 @@ def compiled(function: Function) -> Function:
     """
     _rules.append(function)
     return function
+
+
+def exponential(x: float) -> float:
+    """Return eˣ for x <= 0: in a kernel, by arithmetic that a row loop does for many x at once.
+
+    Examples
+    --------
+    >>> exponential(0.0)
+    1.0
+    """
+    return math.exp(x)
 
 
 class kernel(Generic[P, R]):  # noqa: N801 - used as a decorator
@@ -86,6 +105,7 @@ def _build(function: Callable[P, R]) -> Callable[P, R] | None:
         numba = importlib.import_module("numba")
     except ImportError:
         return None
+    _vectorise_exponential(numba)
     while _rules:
         numba.extending.register_jitable(forceinline=True, **_OPTIONS)(_rules.pop())
     directory = _cache_directory(numba.config.CACHE_DIR)
@@ -96,6 +116,45 @@ def _build(function: Callable[P, R]) -> Callable[P, R] | None:
         return _typed(numba.njit(nogil=True, cache=True, **_OPTIONS)(function))
     finally:
         numba.config.CACHE_DIR = kept
+
+
+@functools.cache
+def _vectorise_exponential(numba: Any) -> None:
+    """Tell numba to compute `exponential` as 2ᵏ eʳ: a call to the C library is never vectorised.
+
+    With k the integer nearest to x / ln 2, |r| <= ln(2) / 2 and 14 terms of the series leave a
+    relative error below 1e-15.  Adding 1.5 · 2⁵² to a number leaves its integer part in the low
+    bits, from where 2ᵏ is made by a shift.
+    """
+    types = numba.types
+
+    @numba.extending.intrinsic  # type: ignore[untyped-decorator]
+    def power_of_two(_context: Any, _shifted: Any) -> Any:
+        def build(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            ir = importlib.import_module("llvmlite.ir")
+            bits = builder.bitcast(args[0], ir.IntType(64))
+            biased = builder.add(bits, ir.Constant(ir.IntType(64), 1023))
+            shifted = builder.shl(biased, ir.Constant(ir.IntType(64), 52))
+            return builder.bitcast(shifted, args[0].type)
+
+        return types.float64(types.float64), build
+
+    def compute(x: Any) -> Any:
+        x = x if x > _LEAST_EXPONENT else _LEAST_EXPONENT
+        shifted = x * _LOG2_E + _ROUNDING
+        k = shifted - _ROUNDING
+        r = x - k * _LN2_HIGH - k * _LN2_LOW
+        total = _SERIES[0]
+        for i in range(1, len(_SERIES)):
+            total = total * r + _SERIES[i]
+        return total * power_of_two(shifted)
+
+    def choose(x: Any) -> Any:  # noqa: ARG001 - numba asks for the name
+        return compute
+
+    # Reordering would undo the rounding.
+    options = _OPTIONS | {"fastmath": {"contract"}, "forceinline": True}
+    numba.extending.overload(exponential, jit_options=options)(choose)
 
 
 def _typed(function: Any) -> Callable[P, R]:
@@ -111,7 +170,7 @@ def _cache_directory(chosen: str) -> Path | None:
     """
     package = Path(__file__).parent
     digest = hashlib.sha256()
-    for source in sorted(package.glob("*.py")):
+    for source in sorted(package.rglob("*.py")):
         digest.update(source.read_bytes())
     name = f"colme-{digest.hexdigest()[:16]}"
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

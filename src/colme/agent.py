@@ -6,14 +6,16 @@ objects: only names, queries and replies.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Self
 
-from colme import _check, rules
-from colme.algorithm import Algorithm, ClassTest, resolve
-from colme.bounds import Laplace, split_risk
+from colme import _check, model, rules
+from colme.algorithm import Algorithm, ClassTest, Weighting, resolve
+from colme.bounds import Bound, Evidence, choose_bound, split_risk
 from colme.messages import Query, Reply, Snapshot
-from colme.summary import Summary
+from colme.summary import View, mean_precision, recentred
 
 __all__ = ["Agent"]
 
@@ -29,7 +31,10 @@ class Agent:
     name
         The agent's own name.
     sigma
-        Sub-Gaussian scale of one sample.
+        Sub-Gaussian scale of one sample; or give a bound.
+    bound
+        How far the mean of the agent's stream may be off, from `colme.bounds`, at whatever risk:
+        the agent splits its own.
     delta
         Total risk of this agent's guarantees.
     max_agents
@@ -54,8 +59,8 @@ class Agent:
     'b'
     >>> a.receive(b.answer(Query("a", "b")))
     True
-    >>> a.estimate
-    0.5
+    >>> round(a.estimate, 3)
+    0.4
     >>> sorted(a.optimistic_class)
     ['a', 'b']
     """
@@ -64,10 +69,11 @@ class Agent:
         self,
         name: str,
         *,
-        sigma: float,
+        sigma: float | None = None,
+        bound: Bound | None = None,
         delta: float,
         max_agents: int,
-        algorithm: str | Algorithm = "restricted-round-robin",
+        algorithm: str | Algorithm = "sharp",
         eta: float | None = None,
         peers: Iterable[str] = (),
         classmates: Iterable[str] | None = None,
@@ -76,18 +82,28 @@ class Agent:
         self.algorithm = resolve(algorithm, eta)
         self.delta = _check.risk("delta", delta)
         self.max_agents = _check.positive_int("max_agents", max_agents)
-        self.bound = Laplace(sigma, split_risk(delta, max_agents))
+        gamma = split_risk(delta, max_agents)
+        self.bound = choose_bound(self.algorithm.class_test, sigma, bound, gamma)
         if (classmates is None) == (self.algorithm.class_test == ClassTest.KNOWN):
             raise ValueError(
                 "classmates are given exactly when the algorithm's class test is 'known'; "
                 f"received classmates={classmates!r} with {self.algorithm.class_test.word!r}"
             )
+        self._choice = rules.Choice(
+            self.algorithm.query,
+            self.algorithm.class_test,
+            self.algorithm.weighting,
+            self.algorithm.eta,
+            -math.log(gamma),
+        )
         self._classmates = None if classmates is None else frozenset(classmates) | {name}
         self._cursor = -1
         self._index: dict[str, int] = {}
-        self._means: list[float] = []
-        self._counts: list[int] = []
-        self._radii: list[float] = []
+        self._row = rules.Row.blank(0)
+        self._replies: list[Reply] = []
+        self._model = model.Model.blank()
+        self._bench = model.Bench.blank(0)
+        self._stream = self.bound.stream()
         names = list(peers)
         for peer in names if name in names else [name, *names]:
             self.meet(peer)
@@ -99,12 +115,12 @@ class Agent:
     @property
     def local_mean(self) -> float:
         """The mean of the agent's own samples; 0 before the first."""
-        return self._means[self._self]
+        return self._stream.mean
 
     @property
     def count(self) -> int:
         """How many samples the agent has perceived."""
-        return self._counts[self._self]
+        return self._stream.count
 
     @property
     def peers(self) -> tuple[str, ...]:
@@ -114,14 +130,23 @@ class Agent:
     @property
     def interval(self) -> tuple[float, float]:
         """An interval that holds the agent's true mean at all times at once, with risk γ."""
-        radius = self._radii[self._self]
-        return self.local_mean - radius, self.local_mean + radius
+        return self._stream.interval
 
     @property
     def optimistic_class(self) -> frozenset[str]:
         """The peers that may share the agent's mean, itself included; unheard peers are in."""
-        member = self._pool()[0]
-        return frozenset(peer for peer, belongs in zip(self._index, member, strict=True) if belongs)
+        return self._named(self._pool()[0].member)
+
+    @property
+    def likely_class(self) -> frozenset[str]:
+        """The peers that more probably than not share the agent's mean: no guarantee.
+
+        Only algorithms that weigh by a model say so; for others it is the agent alone.
+        """
+        same = [False] * len(self._replies)
+        row = self._pool()[0]
+        model.likely(self._self, len(same), row, self._model, self._bench, same)
+        return self._named(same)
 
     @property
     def estimate(self) -> float:
@@ -140,28 +165,21 @@ class Agent:
                 f"received one more, {peer!r}: declare a larger max_agents"
             )
         self._index[peer] = len(self._index)
-        self._means.append(0.0)
-        self._counts.append(0)
-        self._radii.append(self.bound.radius(0))
+        self._replies.append(Reply(peer, 0.0, 0))
+        for values, value in zip(self._row, (*View(), True), strict=True):
+            values.append(value)  # type: ignore[union-attr, arg-type]
+        self._row.member[-1] = self._classmates is None or peer in self._classmates
+        self._bench = model.Bench.blank(len(self._index))
 
     def perceive(self, sample: float) -> None:
         """Fold one sample of the agent's own stream; refuse NaN and infinities."""
-        summary = Summary(self.local_mean, self.count).fold(sample)
-        self._write(self._self, summary.mean, summary.count)
+        self._stream.update(_check.sample("sample", sample))
+        self._remember(self.answer(Query(self.name, self.name)))
+        self._exclude()
 
     def choose_peer(self) -> str | None:
         """Return the peer to ask now and move the cursor there; None if there is nobody to ask."""
-        l = rules.next_peer(
-            self.algorithm.query,
-            self.algorithm.class_test,
-            self._self,
-            len(self._means),
-            self._cursor,
-            self.algorithm.eta,
-            self._means,
-            self._radii,
-            self._known_members(),
-        )
+        l = rules.next_peer(self._choice, self._self, len(self._index), self._cursor, self._row)
         if l < 0:
             return None
         self._cursor = l
@@ -171,32 +189,42 @@ class Agent:
         """Return what the agent says about itself."""
         if query.receiver != self.name:
             raise ValueError(f"{self.name!r} received a query meant for {query.receiver!r}")
-        return Reply(self.name, self.local_mean, self.count)
+        stream = self._stream
+        told = recentred(stream.evidence, stream.mean)
+        precision = float(mean_precision(stream.count, stream.squares, self.bound.scale))
+        shape = (told.spread, told.slope, float(told.offset))
+        return Reply(self.name, stream.mean, stream.count, precision, shape)
 
     def receive(self, reply: Reply) -> bool:
         """Remember a peer's reply; return False if it is older than what is known already."""
         if reply.sender == self.name:
             raise ValueError(f"{self.name!r} received a reply in its own name")
         self.meet(reply.sender)
-        l = self._index[reply.sender]
-        if reply.count < self._counts[l]:
+        if reply.count < self._replies[self._index[reply.sender]].count:
             return False
-        self._write(l, reply.mean, reply.count)
+        self._remember(reply)
+        self._exclude()
+        if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, self.count):
+            model.refit(len(self._index), self.count, self._row, self._model, self._bench)
         return True
 
     def snapshot(self) -> Snapshot:
         """Return all state, to be restored later with `Agent.restore`."""
+        sticky = self.algorithm.class_test == ClassTest.JOINT
         return Snapshot(
             name=self.name,
             algorithm=self.algorithm,
-            sigma=self.bound.sigma,
+            bound=self.bound,
             delta=self.delta,
             max_agents=self.max_agents,
-            peers=self.peers,
-            means=tuple(self._means),
-            counts=tuple(self._counts),
+            replies=tuple(self._replies),
             cursor=self._cursor,
             classmates=None if self._classmates is None else tuple(sorted(self._classmates)),
+            excluded=tuple(
+                peer for peer, l in self._index.items() if sticky and not self._row.member[l]
+            ),
+            stream=self._stream.state(),
+            model=tuple(tuple(part) for part in self._model),
         )
 
     @classmethod
@@ -212,41 +240,71 @@ class Agent:
         """
         agent = cls(
             snapshot.name,
-            sigma=snapshot.sigma,
+            bound=snapshot.bound,
             delta=snapshot.delta,
             max_agents=snapshot.max_agents,
             algorithm=snapshot.algorithm,
-            peers=snapshot.peers,
+            peers=[reply.sender for reply in snapshot.replies],
             classmates=snapshot.classmates,
         )
         agent._cursor = snapshot.cursor
-        for l, (mean, count) in enumerate(zip(snapshot.means, snapshot.counts, strict=True)):
-            agent._write(l, mean, count)
+        agent._stream = agent.bound.resume(snapshot.stream)
+        agent._model = model.Model(*(list(part) for part in snapshot.model))
+        for reply in snapshot.replies:
+            agent._remember(reply)
+        for peer in snapshot.excluded:
+            agent._row.member[agent._index[peer]] = False
         return agent
 
-    def _write(self, l: int, mean: float, count: int) -> None:
-        self._means[l] = mean
-        self._counts[l] = count
-        self._radii[l] = self.bound.radius(count)
-
-    def _known_members(self) -> list[bool]:
-        """Return who is known to be a classmate; everybody may be one where nothing is known."""
-        if self._classmates is None:
-            return [True] * len(self._means)
-        return [peer in self._classmates for peer in self._index]
-
-    def _pool(self) -> tuple[list[bool], float]:
-        """Return the optimistic class and the estimate from the row as it is now."""
-        member = self._known_members()
-        _, estimate = rules.pool(
-            self.algorithm.weighting,
-            self.algorithm.class_test,
-            self._self,
-            len(member),
-            self.algorithm.eta,
-            self._means,
-            self._counts,
-            self._radii,
-            member,
+    def _remember(self, reply: Reply) -> None:
+        """Write a reply into the row, as the agent reads it at its own risk."""
+        l = self._index[reply.sender]
+        reply = self._completed(reply)
+        self._replies[l] = reply
+        if reply.count == 0 or reply.precision is None or reply.shape is None:
+            return
+        radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
+        rules.remember(
+            self._row, l, View(reply.mean, reply.count, radius, reply.precision, *reply.shape)
         )
-        return member, estimate
+
+    def _completed(self, reply: Reply) -> Reply:
+        """Return the reply with what its sender left out, as the agent's own bound has it."""
+        if reply.count == 0 or (reply.precision is not None and reply.shape is not None):
+            return reply
+        shape = getattr(self.bound, "shape", None)
+        if shape is None:
+            raise ValueError(
+                f"the reply of {reply.sender!r} carries no evidence, and the agent's own bound, "
+                f"{type(self.bound).__name__}, cannot stand in: let it answer with precision and "
+                "shape"
+            )
+        return replace(
+            reply,
+            precision=reply.count / self.bound.scale**2
+            if reply.precision is None
+            else reply.precision,
+            shape=shape(reply.count) if reply.shape is None else reply.shape,
+        )
+
+    def _exclude(self) -> None:
+        """Rule out for good whom the joint test rules out now; other tests keep no memory."""
+        if self.algorithm.class_test == ClassTest.JOINT:
+            rules.classify(self._choice, self._self, len(self._index), self._row)
+
+    def _pool(self) -> tuple[rules.Row, float]:
+        """Return the row as it is classified now, and the estimate; change nothing."""
+        n = len(self._index)
+        row = self._row._replace(member=list(self._row.member))
+        if self.algorithm.weighting != Weighting.MODEL:
+            return row, rules.pool(self._choice, self._self, n, row)[1]
+        rules.classify(self._choice, self._self, n, row)
+        model.gather(self._self, n, row, self._model, self._bench)
+        own = rules.view(row, self._self)
+        if own.n_samples > 0:
+            return row, model.expected_mean(own, self._model, self._bench)
+        weights, total = rules.simple_sums(n, row)
+        return row, total / weights if weights > 0 else math.nan
+
+    def _named(self, flags: rules.Flags) -> frozenset[str]:
+        return frozenset(peer for peer, flag in zip(self._index, flags, strict=True) if flag)

@@ -50,7 +50,10 @@ class QueryStrategy(_Word):
 
 
 class ClassTest(_Word):
-    """Who may share the agent's mean: peers whose intervals overlap, or classmates known a priori.
+    """Who may share the agent's mean.
+
+    Peers whose intervals overlap with its own; classmates known a priori; or peers that the joint
+    test of both streams has never ruled out.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class ClassTest(_Word):
 
     OVERLAP = 0
     KNOWN = 1
+    JOINT = 2
 
 
 class Weighting(_Word):
@@ -68,13 +72,14 @@ class Weighting(_Word):
     Examples
     --------
     >>> [weighting.word for weighting in Weighting]
-    ['simple', 'soft', 'aggressive', 'class-uniform']
+    ['simple', 'soft', 'aggressive', 'class-uniform', 'model']
     """
 
     SIMPLE = 0
     SOFT = 1
     AGGRESSIVE = 2
     CLASS_UNIFORM = 3
+    MODEL = 4
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,12 @@ _RR, _RRR = QueryStrategy.ROUND_ROBIN, QueryStrategy.RESTRICTED_ROUND_ROBIN
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
+        "sharp": Algorithm(
+            _RRR,
+            Weighting.MODEL,
+            ClassTest.JOINT,
+            meaning="recommended: sharper test, peers weighed by how likely they are classmates",
+        ),
         "round-robin": Algorithm(
             _RR, Weighting.SIMPLE, meaning="ask everyone in turn, pool possible classmates"
         ),
@@ -154,7 +165,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
         ),
     }
 )
-"""The named presets: the paper's six under the paper's names, and its extension to η-classes."""
+"""The named presets: ours, the paper's six under its names, and its extension to η-classes."""
 
 
 def resolve(algorithm: str | Algorithm, eta: float | None = None) -> Algorithm:

@@ -12,43 +12,68 @@ from numpy.typing import NDArray
 
 from colme._compile import compiled, kernel
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
-from colme.rules import classify, next_peer, pool, simple_sums
-from colme.summary import folded_mean
+from colme.model import (
+    MOST_CLASSES,
+    N_FACTS,
+    Bench,
+    Model,
+    expected_mean,
+    gather,
+    hear,
+    likely,
+    refit,
+    refit_due,
+    reset,
+)
+from colme.rules import (
+    Choice,
+    Flags,
+    Row,
+    classify,
+    next_peer,
+    pool,
+    remember,
+    simple_sums,
+    view,
+)
+from colme.summary import View
+from colme.views import Views, seen
 
 ClassCounts: TypeAlias = NDArray[np.int16 | np.int32]
 
 _VECTOR = 16
 """Entries that a compiled row loop takes at once."""
 
-__all__ = ["collaborate", "last_wrong_class", "last_wrong_estimate", "summarise"]
+__all__ = ["collaborate", "collaborate_by_model", "last_wrong_class", "last_wrong_estimate"]
 
 
-@kernel
-def summarise(samples: NDArray[np.float64], means: NDArray[np.float64]) -> None:
-    """Write the running mean of every column of samples[time, agent] into means[agent, time].
+@compiled
+def _blank_row(n: int) -> Row:
+    return Row(
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, np.bool_),
+    )
 
-    Examples
-    --------
-    >>> means = np.empty((1, 2))
-    >>> summarise(np.array([[1.0], [2.0]]), means)
-    >>> means.tolist()
-    [[1.0, 1.5]]
-    """
-    horizon, n_agents = samples.shape
-    # Samples lie agent beside agent, means time beside time: a few agents at once suit both.
-    for first in range(0, n_agents, _VECTOR):
-        last = min(first + _VECTOR, n_agents)
-        for a in range(first, last):
-            means[a, 0] = samples[0, a]
-        for t in range(1, horizon):
-            for a in range(first, last):
-                means[a, t] = folded_mean(means[a, t - 1], t, samples[t, a])
+
+@compiled
+def _forget(row: Row, class_test: int, a: int, labels: NDArray[np.int64]) -> None:
+    """Make the row that of an agent that has heard of nobody, and knows its class if it may."""
+    for l in range(len(row.means)):
+        remember(row, l, View(0.0, 0.0, np.inf, 0.0, np.inf, np.inf, 0.0))
+        known = l < labels.size and labels[l] == labels[a]
+        row.member[l] = known or class_test != ClassTest.KNOWN
 
 
 @compiled
 def _recount(
     labels: NDArray[np.int64],
-    member: NDArray[np.bool_],
+    member: Flags,
     counted: NDArray[np.bool_],
     members_of: NDArray[np.int64],
 ) -> None:
@@ -61,15 +86,10 @@ def _recount(
 
 @kernel
 def collaborate(
-    means: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    radii: NDArray[np.float64],
+    views: Views,
+    choice: Choice,
     first: int,
     last: int,
-    query: int,
-    class_test: int,
-    weighting: int,
-    eta: float,
     labels: NDArray[np.int64],
     slots: NDArray[np.int64],
     estimates: NDArray[np.float64],
@@ -77,8 +97,7 @@ def collaborate(
 ) -> None:
     """Run agents first..last-1 over the whole horizon of one run.
 
-    `means`, `counts` and `radii` [agent, time] are what every agent says about itself at each
-    time; an agent needs nothing else from the others, so agents run one after another.  What
+    An agent needs nothing from the others but `views`, so agents run one after another.  What
     happens at time t is written to slot ``slots[t]`` of estimates[agent, slot] and
     class_counts[agent, slot, class], or nowhere if that is negative; an array without agents is
     not recorded.
@@ -91,72 +110,165 @@ def collaborate(
     --------
     >>> one, zero = np.ones((1, 1)), np.zeros(1, np.int64)
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
-    >>> collaborate(one, one, one, 0, 1, 1, 0, 0, 0.0, zero, zero, estimates, class_counts)
+    >>> views, choice = Views(one, one, one, one, one, one, one), Choice(1, 0, 0, 0.0, 1.0)
+    >>> collaborate(views, choice, 0, 1, zero, zero, estimates, class_counts)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)
     """
-    n_agents, horizon = means.shape
-    n_classes = class_counts.shape[2]
+    n_agents, horizon = views.means.shape
     n_row = -(-n_agents // _VECTOR) * _VECTOR
-    row_means, row_counts, row_radii = np.empty(n_row), np.empty(n_row), np.empty(n_row)
-    member, counted = np.empty(n_row, np.bool_), np.empty(n_row, np.bool_)
-    members_of = np.empty(n_classes, np.int64)
+    row = _blank_row(n_row)
+    counted = np.empty(n_row, np.bool_)
+    members_of = np.empty(class_counts.shape[2], np.int64)
     for a in range(first, last):
-        for l in range(n_row):
-            row_means[l] = 0.0
-            row_counts[l] = 0.0
-            row_radii[l] = np.inf
-            member[l] = class_test == ClassTest.OVERLAP or (l < n_agents and labels[l] == labels[a])
-            counted[l] = False
+        _forget(row, choice.class_test, a, labels)
+        counted[:] = False
         members_of[:] = 0
         cursor = -1
-        n_changed = 1  # the first class is new
+        n_changed, n_uncounted = 1, 0  # the first class is new
         weights = total = 0.0
         for t in range(horizon):
-            row_means[a] = means[a, t]
-            row_counts[a] = counts[a, t]
-            row_radii[a] = radii[a, t]
-            l = next_peer(query, class_test, a, n_agents, cursor, eta, row_means, row_radii, member)
+            remember(row, a, seen(views, a, t))
+            l = next_peer(choice, a, n_agents, cursor, row)
             count_before = mean_before = 0.0
             if l >= 0:
                 # Once a round the sums are made anew, so that rounding cannot build up.
                 n_changed += l <= cursor
                 cursor = l
-                count_before, mean_before = row_counts[l], row_means[l]
-                row_means[l] = means[l, t]
-                row_counts[l] = counts[l, t]
-                row_radii[l] = radii[l, t]
+                count_before, mean_before = row.counts[l], row.means[l]
+                remember(row, l, seen(views, l, t))
             slot = slots[t]
-            if slot < 0:
+            if slot < 0 and choice.class_test != ClassTest.JOINT:
                 n_changed += 1
                 continue
-            if query == QueryStrategy.NONE:
+            if choice.query == QueryStrategy.NONE:
                 # Nobody is ever asked: the class stays, and only the agent itself has weight.
-                estimate = row_means[a]
-            elif weighting == Weighting.SIMPLE:
-                n_changed += classify(class_test, a, n_row, eta, row_means, row_radii, member)
-                own = row_counts[a] * row_means[a]
+                estimate = row.means[a]
+            elif choice.weighting == Weighting.SIMPLE:
+                n_changed += classify(choice, a, n_row, row)
+                own = row.counts[a] * row.means[a]
                 if n_changed > 0:
-                    weights, total = simple_sums(n_row, row_means, row_counts, member)
-                    weights -= row_counts[a]
+                    weights, total = simple_sums(n_row, row)
+                    weights -= row.counts[a]
                     total -= own
-                elif l >= 0 and member[l]:
-                    weights += row_counts[l] - count_before
-                    total += row_counts[l] * row_means[l] - count_before * mean_before
-                estimate = (total + own) / (weights + row_counts[a])
+                elif l >= 0 and row.member[l]:
+                    weights += row.counts[l] - count_before
+                    total += row.counts[l] * row.means[l] - count_before * mean_before
+                estimate = (total + own) / (weights + row.counts[a])
             else:
-                changed, estimate = pool(
-                    weighting, class_test, a, n_row, eta, row_means, row_counts, row_radii, member
-                )
+                changed, estimate = pool(choice, a, n_row, row)
                 n_changed += changed
+            n_uncounted += n_changed
+            n_changed = 0
+            if slot < 0:
+                continue
             if estimates.shape[0] > 0:
                 estimates[a, slot] = estimate
             if class_counts.shape[0] > 0:
-                if n_changed > 0:
-                    _recount(labels, member, counted, members_of)
-                for k in range(n_classes):
+                if n_uncounted > 0:
+                    _recount(labels, row.member, counted, members_of)
+                    n_uncounted = 0
+                for k in range(members_of.size):
                     class_counts[a, slot, k] = members_of[k]
+
+
+@compiled
+def _blank_model() -> Model:
+    n = MOST_CLASSES + 1
+    return Model(np.empty(N_FACTS), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+
+
+@compiled
+def _blank_bench(n_row: int) -> Bench:
+    n = MOST_CLASSES + 1
+    return Bench(
+        np.empty(n_row),
+        np.empty(n_row),
+        np.empty(n_row),
+        np.empty(n_row),
+        np.empty(n_row),
+        np.empty((MOST_CLASSES, n_row)),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+    )
+
+
+@kernel
+def collaborate_by_model(
+    views: Views,
+    choice: Choice,
+    first: int,
+    last: int,
+    labels: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    estimates: NDArray[np.float64],
+    class_counts: ClassCounts,
+    likely_counts: ClassCounts,
+) -> None:
+    """Do what `collaborate` does with weights from a model; likely_counts are of likely classes.
+
+    The model's sums over members are kept up to date with every reply, and made anew when a peer
+    changes sides, after a fit, and once a round.
+
+    Examples
+    --------
+    >>> one, zero = np.ones((1, 1)), np.zeros(1, np.int64)
+    >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
+    >>> views, choice = Views(one, one, one, one, one, one, one), Choice(1, 2, 4, 0.0, 1.0)
+    >>> counts = class_counts, class_counts[:0]
+    >>> collaborate_by_model(views, choice, 0, 1, zero, zero, estimates, *counts)
+    >>> estimates.item(), class_counts.item()
+    (1.0, 1)
+    """
+    n_agents, horizon = views.means.shape
+    n_row = -(-n_agents // _VECTOR) * _VECTOR
+    row, model, bench = _blank_row(n_row), _blank_model(), _blank_bench(n_row)
+    counted, same = np.empty(n_row, np.bool_), np.empty(n_row, np.bool_)
+    members_of = np.empty(class_counts.shape[2], np.int64)
+    for a in range(first, last):
+        _forget(row, choice.class_test, a, labels)
+        reset(model)
+        counted[:] = False
+        members_of[:] = 0
+        cursor = -1
+        n_changed, n_uncounted = 1, 0  # the first class is new
+        for t in range(horizon):
+            remember(row, a, seen(views, a, t))
+            l = next_peer(choice, a, n_agents, cursor, row)
+            if l >= 0:
+                n_changed += l <= cursor
+                cursor = l
+                hear(l, seen(views, l, t), row, model, bench)
+            n_changed += classify(choice, a, n_row, row)
+            if l >= 0 and refit_due(model, row.counts[a]):
+                refit(n_agents, row.counts[a], row, model, bench)
+                n_changed += 1
+            if n_changed > 0:
+                gather(a, n_agents, row, model, bench)
+            n_uncounted += n_changed
             n_changed = 0
+            slot = slots[t]
+            if slot < 0:
+                continue
+            if estimates.shape[0] > 0:
+                estimates[a, slot] = expected_mean(view(row, a), model, bench)
+            if class_counts.shape[0] > 0:
+                if n_uncounted > 0:
+                    _recount(labels, row.member, counted, members_of)
+                    n_uncounted = 0
+                for k in range(members_of.size):
+                    class_counts[a, slot, k] = members_of[k]
+            if likely_counts.shape[0] > 0:
+                likely(a, n_agents, row, model, bench, same)
+                for k in range(members_of.size):
+                    likely_counts[a, slot, k] = 0
+                for i in range(n_agents):
+                    likely_counts[a, slot, labels[i]] += same[i]
 
 
 @kernel

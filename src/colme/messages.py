@@ -6,14 +6,21 @@ Lives here: Query, Reply, Snapshot.  Must not know how a message travels.
 from __future__ import annotations
 
 import json
+import math
 import operator
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self, TypeAlias
 
 from colme import _check
 from colme.algorithm import Algorithm
+from colme.bounds import KINDS, Bound
 
 __all__ = ["Query", "Reply", "Snapshot"]
+
+
+Shape: TypeAlias = tuple[float, float, float]
+"""Spread, slope and offset of the evidence around a mean."""
 
 
 def _name(role: str, value: object) -> str:
@@ -58,10 +65,20 @@ class Query:
 class Reply:
     """`sender` says that the mean of its first `count` samples is `mean`.
 
+    Parameters
+    ----------
+    precision
+        One over the variance of that mean, as the sender estimates it.
+    shape
+        (spread, slope, offset) of the evidence around it, see `colme.bounds.Evidence`: what the
+        receiver needs to test whether both means are equal, whatever bound the sender has.
+
+    Without precision or shape the receiver reads the reply with its own bound.
+
     Examples
     --------
-    >>> Reply("b", mean=0.5, count=10)
-    Reply(sender='b', mean=0.5, count=10)
+    >>> Reply("b", mean=0.5, count=10).count
+    10
     >>> Reply("b", mean=float("nan"), count=10)
     Traceback (most recent call last):
     ValueError: mean must be a finite number; received nan
@@ -70,19 +87,40 @@ class Reply:
     sender: str
     mean: float
     count: int
+    precision: float | None = None
+    shape: Shape | None = None
 
     def __post_init__(self) -> None:
         _name("sender", self.sender)
         object.__setattr__(self, "mean", _check.sample("mean", self.mean))
         object.__setattr__(self, "count", _whole("count", self.count, 0, _MOST))
+        if self.precision is not None:
+            precision = _check.non_negative("precision", self.precision)
+            object.__setattr__(self, "precision", precision)
+        if self.shape is not None:
+            object.__setattr__(self, "shape", _checked_shape(self.shape))
+
+
+def _checked_shape(shape: Shape) -> Shape:
+    try:
+        spread, slope, offset = (float(value) for value in shape)
+    except (TypeError, ValueError):
+        raise ValueError(f"shape must be (spread, slope, offset); received {shape!r}") from None
+    if not (spread >= 0 and slope > 0 and math.isfinite(offset)):
+        raise ValueError(
+            "shape must have a spread of 0 or more, a slope above 0 and a finite offset; "
+            f"received {shape!r}"
+        )
+    return spread, slope, offset
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """Everything an agent needs to go on after a restart; plain values, ready for JSON.
 
-    Peers stand in the order in which they are asked; `classmates` is None unless the class is
-    known a priori.
+    Replies stand in the order in which peers are asked, the agent's own among them; `classmates`
+    is None unless the class is known a priori; `excluded` are the peers ruled out for good;
+    `stream` is the state of the agent's own stream and `model` the last fit.
 
     Examples
     --------
@@ -94,30 +132,36 @@ class Snapshot:
 
     name: str
     algorithm: Algorithm
-    sigma: float
+    bound: Bound
     delta: float
     max_agents: int
-    peers: tuple[str, ...]
-    means: tuple[float, ...]
-    counts: tuple[int, ...]
+    replies: tuple[Reply, ...]
     cursor: int
     classmates: tuple[str, ...] | None
+    excluded: tuple[str, ...]
+    stream: Mapping[str, float | list[float]]
+    model: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        if not len(set(self.peers)) == len(self.peers) == len(self.means) == len(self.counts):
-            raise ValueError("each peer has one mean and one count")
-        if self.name not in self.peers:
+        peers = [reply.sender for reply in self.replies]
+        if len(set(peers)) != len(peers):
+            raise ValueError("each peer has one reply")
+        if self.name not in peers:
             raise ValueError(f"{self.name!r} is missing from its own row")
-        _whole("cursor", self.cursor, -1, len(self.peers) - 1)
-        for peer, mean, count in zip(self.peers, self.means, self.counts, strict=True):
-            Reply(peer, mean, count)
+        if not set(self.excluded) <= set(peers) - {self.name}:
+            raise ValueError("only peers in the row are excluded")
+        _whole("cursor", self.cursor, -1, len(peers) - 1)
 
     def to_json(self) -> str:
-        """Return the snapshot as one line of JSON."""
-        record = asdict(self)
-        choices = ("query", "class_test", "weighting")
-        record["algorithm"] |= {key: record["algorithm"][key].word for key in choices}
-        return json.dumps(record)
+        """Return the snapshot as one line of JSON; what is infinite there is null."""
+        record = {field.name: getattr(self, field.name) for field in fields(self)}
+        algorithm = asdict(self.algorithm)
+        for key in ("query", "class_test", "weighting"):
+            algorithm[key] = algorithm[key].word
+        record["algorithm"] = algorithm
+        record["bound"] = {"kind": type(self.bound).__name__, **asdict(self.bound)}  # type: ignore[call-overload]
+        record["replies"] = [_without_infinities(reply) for reply in self.replies]
+        return json.dumps(record, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -125,10 +169,26 @@ class Snapshot:
         try:
             record: dict[str, Any] = json.loads(text)
             record["algorithm"] = Algorithm(**record["algorithm"])
-            for key in ("peers", "means", "counts"):
-                record[key] = tuple(record[key])
+            record["bound"] = KINDS[record["bound"].pop("kind")](**record["bound"])
+            record["replies"] = tuple(_with_infinities(reply) for reply in record["replies"])
+            record["excluded"] = tuple(record["excluded"])
+            record["model"] = tuple(tuple(map(float, part)) for part in record["model"])
             if record["classmates"] is not None:
                 record["classmates"] = tuple(record["classmates"])
             return cls(**record)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"not a snapshot of an agent: {error}") from None
+
+
+def _without_infinities(reply: Reply) -> dict[str, Any]:
+    record = asdict(reply)
+    if reply.shape is not None:
+        record["shape"] = [None if math.isinf(value) else value for value in reply.shape]
+    return record
+
+
+def _with_infinities(record: dict[str, Any]) -> Reply:
+    shape = record.pop("shape")
+    if shape is not None:
+        shape = tuple(math.inf if value is None else value for value in shape)
+    return Reply(**record, shape=shape)

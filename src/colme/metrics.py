@@ -22,6 +22,7 @@ __all__ = [
     "curve",
     "errors",
     "identification_times",
+    "likely_identification_times",
     "pairwise_precision",
     "precision",
     "recall",
@@ -119,7 +120,40 @@ def identification_times(
     >>> identification_times(trajectory).tolist()
     [[2, 2, 2]]
     """
-    counts = _class_counts(trajectory)
+    return _settling_times(trajectory, _class_counts(trajectory), true_counts)
+
+
+def likely_identification_times(
+    trajectory: Trajectory, true_counts: ArrayLike | None = None
+) -> NDArray[np.int64]:
+    """Return the first time from which each likely class is the true class for good.
+
+    The likely class is what the model behind an estimate finds probable; nothing is guaranteed
+    of it.  Everything else is as in `identification_times`.
+
+    Examples
+    --------
+    >>> import colme
+    >>> problem = colme.Problem.gaussian([0.0, 9.0], class_sizes=[10, 10], sigma=0.1)
+    >>> keep = colme.Record(likely_counts=True)
+    >>> trajectory = colme.simulate(
+    ...     problem.draw(40), "sharp", sigma=0.1, labels=problem.labels, record=keep
+    ... )
+    >>> bool(likely_identification_times(trajectory).max() < 30)
+    True
+    """
+    if trajectory.likely_counts is None:
+        raise ValueError(
+            "the trajectory kept no likely classes; simulate with "
+            "record=colme.Record(likely_counts=True)"
+        )
+    return _settling_times(trajectory, trajectory.likely_counts, true_counts)
+
+
+def _settling_times(
+    trajectory: Trajectory, counts: kernels.ClassCounts, true_counts: ArrayLike | None
+) -> NDArray[np.int64]:
+    """Return the first time from which counts[run, time, agent, class] are right for good."""
     sizes = trajectory.class_sizes
     if true_counts is None:
         true_counts = np.where(np.arange(sizes.size) == trajectory.labels[:, None], sizes, 0)

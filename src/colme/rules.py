@@ -1,23 +1,26 @@
 """Every decision an agent takes, once, over one row of memory.
 
-Lives here: who belongs, whom to ask, how to pool.  A row has n entries in use: for each peer l
-the agent knows, and for the agent a itself, the last mean, count and radius it has.  The plain
-agent passes lists, the compiled simulator passes arrays.  Must not know time, I/O or randomness.
+Lives here: who belongs, whom to ask, how to pool.  The plain agent passes rows of lists, the
+compiled simulator rows of arrays.  Must not know time, I/O or randomness.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence, Sequence
-from typing import TypeAlias
+from collections.abc import MutableSequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme._compile import compiled
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
+from colme.bounds import separated
+from colme.summary import View
 
 __all__ = [
+    "Choice",
+    "Row",
     "belongs",
     "class_uniform_sums",
     "classify",
@@ -25,11 +28,113 @@ __all__ = [
     "optimistic_distance",
     "overlap_sums",
     "pool",
+    "remember",
     "simple_sums",
+    "view",
 ]
 
-Numbers: TypeAlias = Sequence[float] | NDArray[np.float64]
+Numbers: TypeAlias = MutableSequence[float] | NDArray[np.float64]
 Flags: TypeAlias = MutableSequence[bool] | NDArray[np.bool_]
+
+
+class Row(NamedTuple):
+    """What an agent remembers: a view of each peer it knows, and one of itself.
+
+    Every field but the last is a field of `View`, with one entry per agent; `member` is who is in
+    the class, as far as was last decided.
+
+    Examples
+    --------
+    >>> Row.blank(2).radii
+    [inf, inf]
+    """
+
+    means: Numbers
+    counts: Numbers
+    radii: Numbers
+    precisions: Numbers
+    spreads: Numbers
+    slopes: Numbers
+    offsets: Numbers
+    member: Flags
+
+    @staticmethod
+    def blank(n: int) -> Row:
+        """Return a row of lists, for n agents never heard of."""
+        mean, n_samples, radius, precision, spread, slope, offset = View()
+        return Row(
+            means=[mean] * n,
+            counts=[n_samples] * n,
+            radii=[radius] * n,
+            precisions=[precision] * n,
+            spreads=[spread] * n,
+            slopes=[slope] * n,
+            offsets=[offset] * n,
+            member=[True] * n,
+        )
+
+
+class Choice(NamedTuple):
+    """An algorithm as the rules read it: what was chosen, and the risk of one test.
+
+    Attributes
+    ----------
+    query, class_test, weighting, eta
+        As in `colme.Algorithm`.
+    log_risk
+        ln(1/γ).
+
+    Examples
+    --------
+    >>> Choice(QueryStrategy.NONE, ClassTest.JOINT, Weighting.SIMPLE, eta=0.0, log_risk=14.3).eta
+    0.0
+    """
+
+    query: int
+    class_test: int
+    weighting: int
+    eta: float
+    log_risk: float
+
+
+@compiled
+def view(row: Row, l: int) -> View:
+    """Return what the row holds about agent l.
+
+    Examples
+    --------
+    >>> view(Row.blank(1), 0) == View()
+    True
+    """
+    return View(
+        row.means[l],
+        row.counts[l],
+        row.radii[l],
+        row.precisions[l],
+        row.spreads[l],
+        row.slopes[l],
+        row.offsets[l],
+    )
+
+
+@compiled
+def remember(row: Row, l: int, seen: View) -> None:
+    """Write into the row what is now known of agent l.
+
+    Examples
+    --------
+    >>> row = Row.blank(2)
+    >>> remember(row, 1, View(mean=0.5, n_samples=3))
+    >>> row.means, row.counts
+    ([0.0, 0.5], [0.0, 3])
+    """
+    row.means[l] = seen.mean
+    row.counts[l] = seen.n_samples
+    row.radii[l] = seen.radius
+    row.precisions[l] = seen.precision
+    row.spreads[l] = seen.spread
+    row.slopes[l] = seen.slope
+    row.offsets[l] = seen.offset
 
 
 @compiled
@@ -49,105 +154,107 @@ def optimistic_distance(mean_a: float, radius_a: float, mean_l: float, radius_l:
 
 
 @compiled
-def belongs(class_test: int, eta: float, distance: float, known: bool) -> bool:
-    """Return whether a peer at that optimistic distance is in the class.
+def belongs(choice: Choice, own: View, peer: View, member: bool) -> bool:
+    """Return whether a peer, seen like that, is in the class of an agent with that view of itself.
 
-    `known` is the answer given a priori, for class tests that take it.
+    `member` is what was decided last: the known class stays, and a peer that the joint test has
+    once ruled out stays out.
 
     Examples
     --------
-    >>> belongs(ClassTest.OVERLAP, 0.0, -0.2, known=False)
+    >>> own, peer = View(mean=0.0, radius=0.25), View(mean=1.0, radius=0.5)
+    >>> belongs(Choice(0, ClassTest.OVERLAP, 0, eta=0.0, log_risk=1.0), own, peer, member=True)
+    False
+    >>> belongs(Choice(0, ClassTest.OVERLAP, 0, eta=0.3, log_risk=1.0), own, peer, member=True)
     True
 
     Notes
     -----
-    d(a, l) <= η (Definitions 4 and 9).
+    Overlap: d(a, l) <= η (Definitions 4 and 9).  Joint: the evidence against means that differ
+    by at most η, measured at (|x̄_a - x̄_l| - η)₊, is below ln(1/γ).
     """
-    if class_test == ClassTest.KNOWN:
-        return known
-    return distance <= eta
+    if choice.class_test == ClassTest.KNOWN:
+        return member
+    if choice.class_test == ClassTest.OVERLAP:
+        return optimistic_distance(own.mean, own.radius, peer.mean, peer.radius) <= choice.eta
+    beyond = abs(own.mean - peer.mean) - choice.eta
+    return member and not separated(
+        beyond if beyond > 0.0 else 0.0,
+        own.spread,
+        own.slope,
+        own.offset,
+        peer.spread,
+        peer.slope,
+        peer.offset,
+        choice.log_risk,
+    )
 
 
 @compiled
-def classify(
-    class_test: int,
-    a: int,
-    n: int,
-    eta: float,
-    means: Numbers,
-    radii: Numbers,
-    member: Flags,
-) -> int:
-    """Bring `member` up to date with the row; return how many peers changed sides.
+def classify(choice: Choice, a: int, n: int, row: Row) -> int:
+    """Bring `member` up to date with the first n entries; return how many peers changed sides.
 
     Examples
     --------
-    >>> member = [True, True, True]
-    >>> classify(ClassTest.OVERLAP, 0, 3, 0.0, [0.0, 0.4, 1.0], [0.3, 0.3, 0.3], member), member
+    >>> row = Row.blank(3)
+    >>> row.means[:], row.radii[:] = [0.0, 0.4, 1.0], [0.3, 0.3, 0.3]
+    >>> classify(Choice(0, ClassTest.OVERLAP, 0, eta=0.0, log_risk=1.0), 0, 3, row), row.member
     (1, [True, True, False])
     """
-    if class_test == ClassTest.KNOWN:
+    if choice.class_test == ClassTest.KNOWN:
         return 0
     n_changed = 0
-    mean_a, radius_a = means[a], radii[a]
+    own = view(row, a)
+    means, counts, radii, precisions, spreads, slopes, offsets, member = row
     for l in range(n):
-        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
-        now = belongs(class_test, eta, distance, member[l])
+        peer = View(means[l], counts[l], radii[l], precisions[l], spreads[l], slopes[l], offsets[l])
+        now = belongs(choice, own, peer, member[l])
         n_changed += now != member[l]
         member[l] = now
     return n_changed
 
 
 @compiled
-def next_peer(
-    query: int,
-    class_test: int,
-    a: int,
-    n: int,
-    cursor: int,
-    eta: float,
-    means: Numbers,
-    radii: Numbers,
-    member: Flags,
-) -> int:
+def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
     """Return the first peer after `cursor`, going round, that the strategy may ask; -1 if none.
 
     The class is tested only for the peers passed on the way, on the row as it is now.
 
     Examples
     --------
-    >>> row = [0.0, 1.0, 0.1], [0.3, 0.3, 0.3], [True, True, True]
-    >>> next_peer(QueryStrategy.ROUND_ROBIN, ClassTest.OVERLAP, 0, 3, -1, 0.0, *row)
+    >>> row = Row.blank(3)
+    >>> row.means[:], row.radii[:] = [0.0, 1.0, 0.1], [0.3, 0.3, 0.3]
+    >>> next_peer(Choice(QueryStrategy.ROUND_ROBIN, 0, 0, 0.0, 1.0), 0, 3, -1, row)
     1
-    >>> next_peer(QueryStrategy.RESTRICTED_ROUND_ROBIN, ClassTest.OVERLAP, 0, 3, -1, 0.0, *row)
+    >>> next_peer(Choice(QueryStrategy.RESTRICTED_ROUND_ROBIN, 0, 0, 0.0, 1.0), 0, 3, -1, row)
     2
     """
-    if query == QueryStrategy.NONE:
+    if choice.query == QueryStrategy.NONE:
         return -1
-    mean_a, radius_a = means[a], radii[a]
-    l = cursor
+    l, own = cursor, view(row, a)
     for _ in range(n):
         l = l + 1 if l + 1 < n else 0
         if l == a:
             continue
-        if query == QueryStrategy.ROUND_ROBIN:
-            return l
-        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
-        if belongs(class_test, eta, distance, member[l]):
+        if choice.query == QueryStrategy.ROUND_ROBIN or belongs(
+            choice, own, view(row, l), row.member[l]
+        ):
             return l
     return -1
 
 
 @compiled
-def simple_sums(n: int, means: Numbers, counts: Numbers, member: Flags) -> tuple[float, float]:
+def simple_sums(n: int, row: Row) -> tuple[float, float]:
     """Return (Σ weights, Σ weights · means) with weight n_l for members: all their samples.
 
     Examples
     --------
-    >>> simple_sums(3, [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [True, True, False])
+    >>> row = Row.blank(3)._replace(means=[0.0, 3.0, 9.0], counts=[2.0, 1.0, 5.0])
+    >>> simple_sums(3, row._replace(member=[True, True, False]))
     (3.0, 3.0)
     """
     weights = total = 0.0
+    means, counts, member = row.means, row.counts, row.member
     for l in range(n):
         weight = counts[l] if member[l] else 0.0
         weights += weight
@@ -156,17 +263,16 @@ def simple_sums(n: int, means: Numbers, counts: Numbers, member: Flags) -> tuple
 
 
 @compiled
-def class_uniform_sums(
-    n: int, means: Numbers, counts: Numbers, member: Flags
-) -> tuple[float, float]:
+def class_uniform_sums(n: int, row: Row) -> tuple[float, float]:
     """Return (Σ weights, Σ weights · means) with weight 1 for members heard from.
 
     Examples
     --------
-    >>> class_uniform_sums(3, [0.0, 3.0, 9.0], [2.0, 1.0, 0.0], [True, True, True])
+    >>> class_uniform_sums(3, Row.blank(3)._replace(means=[0.0, 3.0, 9.0], counts=[2.0, 1.0, 0.0]))
     (2.0, 3.0)
     """
     weights = total = 0.0
+    means, counts, member = row.means, row.counts, row.member
     for l in range(n):
         weight = 1.0 if member[l] and counts[l] > 0.0 else 0.0
         weights += weight
@@ -175,28 +281,19 @@ def class_uniform_sums(
 
 
 @compiled
-def overlap_sums(
-    least: float,
-    class_test: int,
-    a: int,
-    n: int,
-    eta: float,
-    means: Numbers,
-    counts: Numbers,
-    radii: Numbers,
-    member: Flags,
-) -> tuple[int, float, float]:
+def overlap_sums(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float, float]:
     """Classify and return (peers that changed, Σ weights, Σ weights · means), overlap weighing.
 
-    A member weighs nothing unless what the two intervals have in common is longer than `least`
-    times the smaller radius: 0 for soft weights, 1 for aggressive ones.
+    With aggressive weights a member counts only if what the two intervals have in common is
+    longer than the smaller radius; with soft ones, if there is anything.
 
     Examples
     --------
-    >>> row = [0.0, 1.0], [4.0, 6.0], [1.0, 1.0], [True, True]
-    >>> overlap_sums(0.0, ClassTest.OVERLAP, 0, 2, 0.0, *row)
+    >>> row = Row.blank(2)
+    >>> row.means[:], row.counts[:], row.radii[:] = [0.0, 1.0], [4.0, 6.0], [1.0, 1.0]
+    >>> overlap_sums(Choice(0, ClassTest.OVERLAP, Weighting.SOFT, 0.0, 1.0), 0, 2, row)
     (0, 6.0, 2.0)
-    >>> overlap_sums(1.0, ClassTest.OVERLAP, 0, 2, 0.0, *row)
+    >>> overlap_sums(Choice(0, ClassTest.OVERLAP, Weighting.AGGRESSIVE, 0.0, 1.0), 0, 2, row)
     (0, 4.0, 0.0)
 
     Notes
@@ -206,58 +303,50 @@ def overlap_sums(
     intervals and one inside the other, the two lengths are β_a + β_l ∓ g.  For a peer never
     heard of the first is NaN, which is not above anything: it weighs nothing.
     """
+    least = 1.0 if choice.weighting == Weighting.AGGRESSIVE else 0.0
     n_changed = 0
     weights = total = 0.0
-    mean_a, radius_a = means[a], radii[a]
+    own = view(row, a)
+    mean_a, radius_a = own.mean, own.radius
+    means, counts, radii, precisions, spreads, slopes, offsets, member = row
     for l in range(n):
-        distance = optimistic_distance(mean_a, radius_a, means[l], radii[l])
-        now = belongs(class_test, eta, distance, member[l])
+        mean_l, radius_l = means[l], radii[l]
+        peer = View(mean_l, counts[l], radius_l, precisions[l], spreads[l], slopes[l], offsets[l])
+        now = belongs(choice, own, peer, member[l])
         n_changed += now != member[l]
         member[l] = now
-        gap, skew = abs(mean_a - means[l]), abs(radius_a - radii[l])
+        gap, skew = abs(mean_a - mean_l), abs(radius_a - radius_l)
         gap = gap if gap > skew else skew
-        common = radius_a + radii[l] - gap
-        weight = counts[l] * common / (radius_a + radii[l] + gap)
-        smaller = radii[l] if radii[l] < radius_a else radius_a
+        common = radius_a + radius_l - gap
+        weight = counts[l] * common / (radius_a + radius_l + gap)
+        smaller = radius_l if radius_l < radius_a else radius_a
         weight = weight if now and common > least * smaller else 0.0
         weights += weight
-        total += weight * means[l]
+        total += weight * mean_l
     return n_changed, weights, total
 
 
 @compiled
-def pool(
-    weighting: int,
-    class_test: int,
-    a: int,
-    n: int,
-    eta: float,
-    means: Numbers,
-    counts: Numbers,
-    radii: Numbers,
-    member: Flags,
-) -> tuple[int, float]:
+def pool(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float]:
     """Classify, then return (peers that changed, estimate); NaN while nothing is known.
 
     Examples
     --------
-    >>> row = [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [2.0, 2.0, 2.0], [True, True, True]
-    >>> pool(Weighting.SIMPLE, ClassTest.OVERLAP, 0, 3, 0.0, *row)
+    >>> row = Row.blank(3)
+    >>> row.means[:], row.counts[:], row.radii[:] = [0.0, 3.0, 9.0], [2.0, 1.0, 5.0], [2.0] * 3
+    >>> pool(Choice(0, ClassTest.OVERLAP, Weighting.SIMPLE, 0.0, 1.0), 0, 3, row)
     (1, 1.0)
 
     Notes
     -----
     μ_a = Σ_l α_l x̄_l over the class, with weights that sum to one (Section 4.2).
     """
-    if weighting in (Weighting.SOFT, Weighting.AGGRESSIVE):
-        least = 1.0 if weighting == Weighting.AGGRESSIVE else 0.0
-        n_changed, weights, total = overlap_sums(
-            least, class_test, a, n, eta, means, counts, radii, member
-        )
+    if choice.weighting in (Weighting.SOFT, Weighting.AGGRESSIVE):
+        n_changed, weights, total = overlap_sums(choice, a, n, row)
     else:
-        n_changed = classify(class_test, a, n, eta, means, radii, member)
-        if weighting == Weighting.SIMPLE:
-            weights, total = simple_sums(n, means, counts, member)
+        n_changed = classify(choice, a, n, row)
+        if choice.weighting == Weighting.SIMPLE:
+            weights, total = simple_sums(n, row)
         else:
-            weights, total = class_uniform_sums(n, means, counts, member)
+            weights, total = class_uniform_sums(n, row)
     return n_changed, total / weights if weights > 0.0 else math.nan

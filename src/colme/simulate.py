@@ -6,9 +6,10 @@ Lives here: `simulate`, which validates, allocates and shares the work among thr
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -17,10 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check, kernels
 from colme.agent import Agent
-from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, resolve
-from colme.bounds import Laplace, split_risk
+from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, Weighting, resolve
+from colme.bounds import Bound, choose_bound, split_risk
 from colme.messages import Query
+from colme.rules import Choice
 from colme.trajectory import Record, Trajectory, count_type
+from colme.views import views_of
 
 __all__ = ["lockstep", "simulate"]
 
@@ -37,7 +40,7 @@ class _Setup:
     """Validated input and the empty trajectory it will fill."""
 
     samples: NDArray[np.float64]
-    bound: Laplace
+    bounds: tuple[Bound, ...]
     trajectory: Trajectory
 
     @property
@@ -49,9 +52,10 @@ class _Setup:
 
 def simulate(
     samples: ArrayLike,
-    algorithm: str | Algorithm,
+    algorithm: str | Algorithm = "sharp",
     *,
-    sigma: float,
+    sigma: float | None = None,
+    bound: Bound | Iterable[Bound] | None = None,
     delta: float = 0.001,
     labels: ArrayLike | None = None,
     eta: float | None = None,
@@ -68,7 +72,10 @@ def simulate(
     algorithm
         A name from `colme.ALGORITHMS` or an `Algorithm`.
     sigma
-        Sub-Gaussian scale of one sample.
+        Sub-Gaussian scale of one sample; or give a bound.
+    bound
+        How far the mean of a stream may be off, from `colme.bounds`, at whatever risk: one for
+        all agents, or one for each.
     delta
         Total risk of each agent's guarantees.
     labels
@@ -97,7 +104,7 @@ def simulate(
     >>> trajectory.estimates.shape
     (2, 100, 20)
     """
-    setup = _prepare(samples, algorithm, sigma, delta, labels, eta, record)
+    setup = _prepare(samples, algorithm, sigma, bound, delta, labels, eta, record)
     n_threads = (
         (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
     )
@@ -128,46 +135,43 @@ def simulate(
 
 def _work_on_run(setup: _Setup, run: int) -> Callable[[int, int], None]:
     """Summarise one run; return the function that lets a block of its agents collaborate."""
-    horizon, n_agents = setup.samples.shape[1:]
-    means = np.empty((n_agents, horizon))
-    kernels.summarise(setup.samples[run], means)
-    steps = np.arange(1, horizon + 1)
-    counts = np.broadcast_to(steps.astype(np.float64), means.shape)
-    radii = np.broadcast_to(setup.bound.radius(steps), means.shape)
     trajectory, slots = setup.trajectory, setup.slots
     chosen = trajectory.algorithm
+    by_model = chosen.weighting == Weighting.MODEL
+    views = views_of(setup.samples[run], setup.bounds, with_precision=by_model)
+    choice = Choice(
+        int(chosen.query),
+        int(chosen.class_test),
+        int(chosen.weighting),
+        chosen.eta,
+        -math.log(setup.bounds[0].gamma),
+    )
     estimates = np.empty((0, 0))
-    class_counts: kernels.ClassCounts = np.empty((0, 0, trajectory.class_sizes.size), np.int16)
+    nothing: kernels.ClassCounts = np.empty((0, 0, trajectory.class_sizes.size), np.int16)
+    class_counts = likely_counts = nothing
     if trajectory.estimates is not None:
         estimates = trajectory.estimates[run].swapaxes(0, 1)
     if trajectory.class_counts is not None:
         class_counts = trajectory.class_counts[run].swapaxes(0, 1)
+    if trajectory.likely_counts is not None:
+        likely_counts = trajectory.likely_counts[run].swapaxes(0, 1)
 
     def work(first: int, last: int) -> None:
-        kernels.collaborate(
-            means,
-            counts,
-            radii,
-            first,
-            last,
-            int(chosen.query),
-            int(chosen.class_test),
-            int(chosen.weighting),
-            chosen.eta,
-            trajectory.labels,
-            slots,
-            estimates,
-            class_counts,
-        )
+        common = views, choice, first, last, trajectory.labels, slots, estimates, class_counts
+        if by_model:
+            kernels.collaborate_by_model(*common, likely_counts)
+        else:
+            kernels.collaborate(*common)
 
     return work
 
 
 def lockstep(
     samples: ArrayLike,
-    algorithm: str | Algorithm,
+    algorithm: str | Algorithm = "sharp",
     *,
-    sigma: float,
+    sigma: float | None = None,
+    bound: Bound | Iterable[Bound] | None = None,
     delta: float = 0.001,
     labels: ArrayLike | None = None,
     eta: float | None = None,
@@ -186,11 +190,11 @@ def lockstep(
     >>> bool(abs(slow.estimates - fast.estimates).max() < 1e-12)
     True
     """
-    setup = _prepare(samples, algorithm, sigma, delta, labels, eta, record)
+    setup = _prepare(samples, algorithm, sigma, bound, delta, labels, eta, record)
     runs, horizon = setup.samples.shape[:2]
     trajectory, slots = setup.trajectory, setup.slots
     for run in range(runs):
-        fleet = _fleet(trajectory)
+        fleet = _fleet(setup)
         for t in range(horizon):
             for a, agent in enumerate(fleet.values()):
                 agent.perceive(setup.samples[run, t, a])
@@ -203,13 +207,14 @@ def lockstep(
     return trajectory
 
 
-def _fleet(trajectory: Trajectory) -> dict[str, Agent]:
+def _fleet(setup: _Setup) -> dict[str, Agent]:
+    trajectory = setup.trajectory
     names = [str(a) for a in range(trajectory.n_agents)]
     known = trajectory.algorithm.class_test == ClassTest.KNOWN
     return {
         name: Agent(
             name,
-            sigma=trajectory.sigma,
+            bound=bound,
             delta=trajectory.delta,
             max_agents=len(names),
             algorithm=trajectory.algorithm,
@@ -218,7 +223,7 @@ def _fleet(trajectory: Trajectory) -> dict[str, Agent]:
             if known
             else None,
         )
-        for name, label in zip(names, trajectory.labels, strict=True)
+        for name, label, bound in zip(names, trajectory.labels, setup.bounds, strict=True)
     }
 
 
@@ -227,16 +232,21 @@ def _record(trajectory: Trajectory, run: int, slot: int, agents: list[Agent]) ->
         if trajectory.estimates is not None:
             trajectory.estimates[run, slot, a] = agent.estimate
         if trajectory.class_counts is not None:
-            members = [int(name) for name in agent.optimistic_class]
-            trajectory.class_counts[run, slot, a] = np.bincount(
-                trajectory.labels[members], minlength=trajectory.class_sizes.size
-            )
+            trajectory.class_counts[run, slot, a] = _count(trajectory, agent.optimistic_class)
+        if trajectory.likely_counts is not None:
+            trajectory.likely_counts[run, slot, a] = _count(trajectory, agent.likely_class)
+
+
+def _count(trajectory: Trajectory, members: Iterable[str]) -> NDArray[np.int64]:
+    labels = trajectory.labels[[int(name) for name in members]]
+    return np.bincount(labels, minlength=trajectory.class_sizes.size)
 
 
 def _prepare(
     samples: ArrayLike,
     algorithm: str | Algorithm,
-    sigma: float,
+    sigma: float | None,
+    bound: Bound | Iterable[Bound] | None,
     delta: float,
     labels: ArrayLike | None,
     eta: float | None,
@@ -248,26 +258,53 @@ def _prepare(
     if labels is None and chosen.class_test == ClassTest.KNOWN:
         raise ValueError("this algorithm knows the true classes: pass labels=..., one per agent")
     true_labels = _check_labels(labels, n_agents)
-    bound = Laplace(sigma, split_risk(delta, n_agents))
+    bounds = _check_bounds(sigma, bound, chosen.class_test, split_risk(delta, n_agents), n_agents)
     record = record or Record()
+    if record.likely_counts and chosen.weighting != Weighting.MODEL:
+        raise ValueError(
+            "a likely class is known only to algorithms that weigh by a model, like 'sharp'; "
+            f"received weighting {chosen.weighting.word!r} with Record(likely_counts=True)"
+        )
     n_classes = int(true_labels.max()) + 1
     times = record.times(horizon, runs, n_agents, n_classes)
     # Kernels work agent by agent, so memory is laid out [agent, time]; readers see [time, agent].
     shape = (runs, n_agents, times.size)
+    counts = (*shape, n_classes)
     trajectory = Trajectory(
         estimates=np.empty(shape).swapaxes(1, 2) if record.estimates else None,
-        class_counts=np.empty((*shape, n_classes), count_type(n_agents)).swapaxes(1, 2)
+        class_counts=np.empty(counts, count_type(n_agents)).swapaxes(1, 2)
         if record.class_counts
+        else None,
+        likely_counts=np.empty(counts, count_type(n_agents)).swapaxes(1, 2)
+        if record.likely_counts
         else None,
         times=times,
         labels=true_labels,
         algorithm=chosen,
         name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
         horizon=horizon,
-        sigma=float(sigma),
+        sigma=max(one.scale for one in bounds),
         delta=float(delta),
     )
-    return _Setup(values, bound, trajectory)
+    return _Setup(values, bounds, trajectory)
+
+
+def _check_bounds(
+    sigma: float | None,
+    bound: Bound | Iterable[Bound] | None,
+    class_test: ClassTest,
+    gamma: float,
+    n_agents: int,
+) -> tuple[Bound, ...]:
+    """Return one bound for each agent, at the risk that is left for it."""
+    if not isinstance(bound, Iterable):
+        return (choose_bound(class_test, sigma, bound, gamma),) * n_agents
+    bounds = tuple(choose_bound(class_test, sigma, one, gamma) for one in bound)
+    if len(bounds) != n_agents:
+        raise ValueError(
+            f"bound must be one, or one for each of the {n_agents} agents; received {len(bounds)}"
+        )
+    return bounds
 
 
 def _name_of(algorithm: Algorithm) -> str:

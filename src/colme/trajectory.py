@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Record", "Trajectory", "check_path", "count_type"]
 
+_ARRAYS = ("estimates", "class_counts", "likely_counts")
+
 DEFAULT_LIMIT = 1 << 30
 """One trajectory takes at most this many bytes (1 GiB) unless told otherwise."""
 
@@ -37,7 +39,7 @@ class Record:
 
     Parameters
     ----------
-    estimates, class_counts
+    estimates, class_counts, likely_counts
         Whether each array is kept.
     every
         Keep every so-many steps (and always the last).  By default every step if the arrays fit
@@ -53,6 +55,7 @@ class Record:
 
     estimates: bool = True
     class_counts: bool = True
+    likely_counts: bool = False
     every: int | None = None
     limit: int = DEFAULT_LIMIT
 
@@ -64,7 +67,8 @@ class Record:
     def bytes_per_time(self, runs: int, n_agents: int, n_classes: int) -> int:
         """Return what one kept time step costs."""
         count = np.dtype(count_type(n_agents)).itemsize
-        return runs * n_agents * (8 * self.estimates + count * n_classes * self.class_counts)
+        n_counts = self.class_counts + self.likely_counts
+        return runs * n_agents * (8 * self.estimates + count * n_classes * n_counts)
 
     def times(self, horizon: int, runs: int, n_agents: int, n_classes: int) -> NDArray[np.int64]:
         """Return the time steps kept, counted from 1."""
@@ -94,6 +98,8 @@ class Trajectory:
     class_counts
         int[run, time, agent, class]: how many agents of each true class stand in the agent's
         optimistic class; None if not kept.
+    likely_counts
+        The same of its likely class, of which nothing is guaranteed; None if not kept.
     times
         int64[time]: the steps kept, counted from 1.
     labels
@@ -101,7 +107,7 @@ class Trajectory:
     algorithm, name
         What ran, and under which name.
     horizon, sigma, delta
-        The simulation's parameters.
+        The simulation's parameters; sigma is +∞ where the scale of a sample is not known.
 
     Examples
     --------
@@ -114,6 +120,7 @@ class Trajectory:
 
     estimates: NDArray[np.float64] | None
     class_counts: NDArray[np.int16 | np.int32] | None
+    likely_counts: NDArray[np.int16 | np.int32] | None
     times: NDArray[np.int64]
     labels: NDArray[np.int64]
     algorithm: Algorithm
@@ -146,8 +153,9 @@ class Trajectory:
         data: dict[str, Any] = {"label": (("agent",), self.labels)}
         if self.estimates is not None:
             data["estimates"] = (("run", "time", "agent"), self.estimates)
-        if self.class_counts is not None:
-            data["class_counts"] = (("run", "time", "agent", "class"), self.class_counts)
+        for name in ("class_counts", "likely_counts"):
+            if getattr(self, name) is not None:
+                data[name] = (("run", "time", "agent", "class"), getattr(self, name))
         dataset: xarray.Dataset = xr.Dataset(data, coords={"time": self.times}, attrs=self._facts())
         return dataset.transpose("run", "time", "agent", "class", missing_dims="ignore")
 
@@ -177,8 +185,8 @@ class Trajectory:
         if draft.suffix == ".nc":
             self.to_xarray().to_netcdf(draft, engine="h5netcdf")
             return
-        arrays: dict[str, Any] = {"estimates": self.estimates, "class_counts": self.class_counts}
-        kept = {key: array for key, array in arrays.items() if array is not None}
+        arrays = {key: getattr(self, key) for key in _ARRAYS}
+        kept: dict[str, Any] = {key: array for key, array in arrays.items() if array is not None}
         facts = np.array(json.dumps(self._facts()))
         with draft.open("wb") as stream:
             np.savez(stream, facts=facts, times=self.times, labels=self.labels, **kept)
@@ -190,8 +198,7 @@ class Trajectory:
         try:
             arrays, facts = _read_netcdf(source) if source.suffix == ".nc" else _read_npz(source)
             return cls(
-                estimates=arrays.get("estimates"),
-                class_counts=arrays.get("class_counts"),
+                **{key: arrays.get(key) for key in _ARRAYS},
                 times=arrays["times"],
                 labels=arrays["labels"],
                 algorithm=Algorithm(

@@ -1,0 +1,57 @@
+"""Confidence sequences: how far a mean may be from what a stream shows, at every time at once.
+
+Lives here: bounds, the streams they follow, what a stream tells its peers, and the one place
+where risk is divided.  Must not know agents.
+
+Examples
+--------
+>>> stream = EmpiricalBernstein(low=0, high=1, gamma=0.05).stream()
+>>> for sample in [0.4, 0.6, 0.5, 0.5] * 50:
+...     stream.update(sample)
+>>> [round(end, 3) for end in stream.interval]
+[0.461, 0.539]
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from colme.bounds.asymptotic import Asymptotic
+from colme.bounds.bernstein import EmpiricalBernstein
+from colme.bounds.betting import Betting
+from colme.bounds.evidence import Evidence, huber, separated
+from colme.bounds.mixture import Laplace, NormalMixture
+from colme.bounds.protocol import Bound, Stream
+from colme.bounds.risk import split_risk
+from colme.bounds.running import folded_mean, folded_squares
+from colme.bounds.scale import range_sigma
+from colme.bounds.stitched import Stitched
+from colme.bounds.usual import choose_bound, usual_bound
+
+KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
+    {
+        kind.__name__: kind
+        for kind in (Asymptotic, Betting, EmpiricalBernstein, Laplace, NormalMixture, Stitched)
+    }
+)
+"""Every bound by its name."""
+
+__all__ = [
+    "KINDS",
+    "Asymptotic",
+    "Betting",
+    "Bound",
+    "EmpiricalBernstein",
+    "Evidence",
+    "Laplace",
+    "NormalMixture",
+    "Stitched",
+    "Stream",
+    "choose_bound",
+    "folded_mean",
+    "folded_squares",
+    "huber",
+    "range_sigma",
+    "separated",
+    "split_risk",
+    "usual_bound",
+]
