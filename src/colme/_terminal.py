@@ -81,6 +81,14 @@ def print_summary(
         cells += [by_class["all"] for by_class in row["convergence_time"].values()]
         table.add_row(row["algorithm"], *map(_cell, cells), f"{row['final_error']:.2g}")
     out.print(table)
+    for row in rows:
+        if "likely_identification_time" in row:
+            cell = _cell(row["likely_identification_time"]["all"])
+            out.print(
+                f"{row['algorithm']}: likely class right from {cell} on; nothing is guaranteed of "
+                "it, while the class identified above is, with probability 1 - delta/8",
+                highlight=False,
+            )
     for path in files.values():
         out.print(f"kept {path}", highlight=False)
 

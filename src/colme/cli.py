@@ -72,7 +72,7 @@ def simulate(
         colme simulate --class-means 0.2 0.4 0.8 --agents 200 --sigma 0.5 --runs 5
 
         colme simulate --class-means 0.2 0.8 --agents 50 --noise bernoulli
-        --algorithm local oracle aggressive-restricted-round-robin --json
+        --algorithm local oracle sharp --json
 
         colme simulate experiment.toml --runs 100 --out run-{algorithm}.nc
 
@@ -101,7 +101,7 @@ def simulate(
     problem_seed
         Seed for classes and biases that are drawn (0).
     algorithm
-        One or more names; `colme algorithms` lists them (restricted-round-robin).
+        One or more names; `colme algorithms` lists them (sharp).
     horizon
         Number of time steps (2500).
     runs

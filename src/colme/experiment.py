@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from colme import metrics
-from colme.algorithm import resolve
+from colme.algorithm import Weighting, resolve
 from colme.noise import Bernoulli, Beta, Gaussian, Noise, Uniform
 from colme.problem import Problem
 from colme.simulate import simulate
@@ -116,7 +116,7 @@ class Experiment(BaseModel):
     model_config = _FROZEN
 
     problem: ProblemSpec
-    algorithms: tuple[str, ...] = Field(default=("restricted-round-robin",), min_length=1)
+    algorithms: tuple[str, ...] = Field(default=("sharp",), min_length=1)
     horizon: int = Field(default=2500, ge=1)
     runs: int = Field(default=20, ge=1)
     delta: float = Field(default=0.001, gt=0, lt=1)
@@ -167,7 +167,10 @@ class Experiment(BaseModel):
         threads: int | None = None,
         progress: Callable[[str, float], None] | None = None,
     ) -> Iterator[Trajectory]:
-        """Yield one trajectory for each algorithm; all of them see the same samples."""
+        """Yield one trajectory for each algorithm; all of them see the same samples.
+
+        Unless told what to record, likely classes are kept of the algorithms that know them.
+        """
         problem = self.problem.build()
         samples = problem.draw(self.horizon, self.runs, self.seed)
         for name in self.algorithms:
@@ -178,7 +181,7 @@ class Experiment(BaseModel):
                 delta=self.delta,
                 labels=problem.labels,
                 eta=self.eta,
-                record=record,
+                record=record or Record(likely_counts=resolve(name).weighting == Weighting.MODEL),
                 threads=threads,
                 progress=None if progress is None else _named(progress, name),
             )
@@ -188,6 +191,8 @@ def summarise(
     trajectory: Trajectory, true_means: NDArray[np.float64], epsilons: tuple[float, ...]
 ) -> dict[str, Any]:
     """Return identification and convergence times, overall and per class, as plain values.
+
+    Times of likely classes, of which nothing is guaranteed, stand apart if they were kept.
 
     Times that lie beyond the horizon count as horizon + 1, and `within_horizon` tells the share
     that does not.
@@ -213,9 +218,15 @@ def summarise(
             for key, row in rows.items()
         }
 
+    likely = (
+        {}
+        if trajectory.likely_counts is None
+        else {"likely_identification_time": table(metrics.likely_identification_times(trajectory))}
+    )
     return {
         "algorithm": trajectory.name,
         "identification_time": table(metrics.identification_times(trajectory)),
+        **likely,
         "convergence_time": {
             f"{epsilon:g}": table(metrics.convergence_times(trajectory, true_means, epsilon))
             for epsilon in epsilons
