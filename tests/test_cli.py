@@ -46,12 +46,43 @@ def test_plan_prints_the_exact_times_of_the_three_class_problem(
         "epsilon_threshold": plan["epsilon_threshold"],
     }
     assert plan["epsilon_threshold"] == min(row["epsilon_threshold"] for row in plan["classes"])
+    assert plan["risk"] == {"zeta": 0.000125, "tau": 0.00025}
+    joint = plan.pop("joint")
+    assert joint.keys() == plan.keys()
+    assert [row["zeta"] for row in joint["classes"]] == [2060, 2060, 590]
+    assert joint["tau_model"] == {"0.1": 3412, "0.01": 386920}
+    assert joint["classes"][0] == {
+        "mean": 0.2,
+        "size": 67,
+        "n_star": 1927,
+        "zeta": 2060,
+        "tau": {"0.1": 2126, "0.01": 2126},
+        "tau_local": {"0.1": 830, "0.01": 93183},
+        "tau_oracle": {"0.1": 46, "0.01": 1424},
+        "epsilon_threshold": joint["epsilon_threshold"],
+    }
 
 
-def test_plan_for_people_says_when_collaboration_pays(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_for_people_says_when_collaboration_pays_and_what_is_promised(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code, out, _ = run(capsys, "plan", "--class-means", "0", "1", "--agents", "5", "--sigma", "1")
     assert code == 0
-    assert "Collaboration pays for every agent when the error wanted is below" in out
+    said = " ".join(out.split())
+    assert "Collaboration pays for every agent when the error wanted is below" in said
+    assert "with probability at least 1 - 0.000125; its error with 1 - 0.00025" in said
+    assert "of its own estimate no more than error <= 0.1 after" in said
+
+
+def test_plan_shows_the_paper_above_the_joint_test_and_cuts_no_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    classes = ["--class-means", "0.2", "0.4", "0.8", "--class-sizes", "67", "67", "66"]
+    _, out, _ = run(capsys, "plan", *classes, "--sigma", "0.5")
+    rows = [line.split() for line in out.splitlines()]
+    above = ["0.2", "67", "paper", "3813", "3813", "885", "47", "3813", "100217", "1529"]
+    below = ["joint", "2060", "2126", "830", "46", "2126", "93183", "1424"]
+    assert rows[rows.index(above) + 1] == below
 
 
 def test_plan_of_one_class_has_no_threshold(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,21 +1,28 @@
 """The theorems: published values, a slow direct reading, and what really happens."""
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import lambertw
 from scipy.stats import binomtest
 
-from colme import Problem, metrics, simulate, theory
+from colme import Agent, Algorithm, Problem, Query, metrics, simulate, theory
+from colme.bounds import separated
 from colme.theory import Situation
 
 PAPER = Situation([0.2] * 67 + [0.4] * 67 + [0.8] * 66, sigma=0.5, delta=0.001)
 NEED_EPSILON = ("oracle_times", "full_information_times", "convergence_times")
 EACH = [0, 67, 134]  # the first agent of each class
+JOINT = Situation(PAPER.means, sigma=0.5, delta=0.001, class_test="joint")
+TESTS = ("overlap", "joint")
 
 
 def test_the_papers_three_classes_take_the_times_of_its_theorems() -> None:
@@ -32,9 +39,83 @@ def test_the_papers_three_classes_take_the_times_of_its_theorems() -> None:
     assert theory.epsilon_thresholds(PAPER)[EACH].round(4).tolist() == [0.0491, 0.0491, 0.0935]
 
 
+def test_the_joint_test_takes_about_half_the_time() -> None:
+    assert theory.class_sizes(JOINT)[EACH].tolist() == [67, 67, 66]
+    assert theory.needed_samples(JOINT)[EACH].tolist() == [1927, 1927, 458]
+    assert theory.identification_times(JOINT)[EACH].tolist() == [2060, 2060, 590]
+    assert theory.local_time(JOINT, 0.01) == JOINT.bound.inverse(0.01) < 100217
+    assert theory.model_time(JOINT, 0.02) == theory.local_time(JOINT, 0.01)
+    oracle = theory.oracle_times(JOINT, 0.01)[EACH].tolist()
+    assert theory.convergence_times(JOINT, 0.01)[EACH].tolist() == [2060 + 66, 2060 + 66, oracle[2]]
+    thresholds = [JOINT.bound.radius(2060 + 66)] * 2 + [JOINT.bound.radius(590 + 65)]
+    assert theory.epsilon_thresholds(JOINT)[EACH].tolist() == pytest.approx(thresholds)
+
+
+def joint_threshold(situation: Situation, n_a: int, n_l: int) -> float:
+    """Write Lemma J out, tuned for 500 samples."""
+    gamma = situation.delta / (8 * situation.n_agents)
+    prior = 500 / (-lambertw(-(gamma**2) / math.e, -1).real - 1)
+    spread = situation.sigma**2 * ((n_a + prior) / n_a**2 + (n_l + prior) / n_l**2)
+    offset = (math.log(1 + n_a / prior) + math.log(1 + n_l / prior)) / 2
+    return math.sqrt(2 * spread * (math.log(1 / gamma) + offset))
+
+
+@given(
+    n_a=st.integers(1, 10**6),
+    n_l=st.integers(1, 10**6),
+    sigma=st.floats(0.01, 10),
+    delta=st.floats(0.001, 0.9),
+    n_agents=st.integers(1, 300),
+)
+def test_the_joint_threshold_is_where_the_test_of_a_pair_changes_its_mind(
+    n_a: int, n_l: int, sigma: float, delta: float, n_agents: int
+) -> None:
+    situation = Situation([0.0] * n_agents, sigma, delta, class_test="joint")
+    bound, distance = situation.bound, theory.threshold(situation, n_a, n_l)
+    assert distance == pytest.approx(joint_threshold(situation, n_a, n_l), rel=1e-9)
+    evidence = (*bound.shape(n_a), *bound.shape(n_l), -math.log(bound.gamma))
+    assert separated(distance * (1 + 1e-9), *evidence)
+    assert not separated(distance * (1 - 1e-9), *evidence)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_threshold_falls_with_both_counts_together_and_needs_both(test: str) -> None:
+    situation = Situation([0.0, 1.0], 0.5, 0.9, class_test=test)
+    even = [theory.threshold(situation, n, n) for n in [*range(1, 3000), 10**6, 10**9, 10**12]]
+    assert (np.diff(even) < 0).all()
+    assert theory.threshold(situation, 5, 0) == theory.threshold(situation, 0, 5) == math.inf
+    assert theory.threshold(situation, 5, 9) == theory.threshold(situation, 9, 5)
+
+
+def test_the_joint_threshold_rises_when_one_count_leaves_the_other_far_behind() -> None:
+    # Hence Theorem J looks at the moments when a peer is heard, with as many samples as oneself.
+    far = [theory.threshold(JOINT, 100 * ratio, 100) for ratio in (1, 10, 1000, 10**6)]
+    assert far[0] > far[1] < far[2] < far[3]
+
+
+@pytest.mark.parametrize("margin", [0.2, 0.4, 0.6, 3.0])
+@pytest.mark.parametrize("eta", [0.0, 0.1])
+def test_needed_samples_of_the_joint_test_are_found_by_counting(margin: float, eta: float) -> None:
+    situation = Situation([0.0, eta + margin], 0.5, 0.001, eta, "joint")
+    expected = next(n for n in count(1) if 2 * joint_threshold(situation, n, n) < margin)
+    assert theory.needed_samples(situation).tolist() == [expected, expected]
+
+
 def slow(situation: Situation, epsilon: float) -> dict[str, list[Any]]:
-    """Read Definitions 2, 6, 8, 10 and Theorems 1 to 4 agent by agent, pair by pair."""
-    inverse, radius = situation.bound.inverse, situation.bound.radius
+    """Read Definitions 2, 6, 8, 10 and Theorems 1 to 4 and J agent by agent, pair by pair."""
+    joint, radius = situation.class_test != PAPER.class_test, situation.bound.radius
+
+    def inverse(x: float) -> int:
+        return situation.bound.inverse(x)
+
+    def told_apart(margin: float) -> int:
+        if not joint:
+            return inverse(margin / 4)
+        counts = range(1, 10**9)
+        return 1 + bisect_left(
+            counts, True, key=lambda n: joint_threshold(situation, n, n) < margin / 2
+        )
+
     means, eta, n_agents = situation.means.tolist(), situation.eta, situation.n_agents
     rows: dict[str, list[Any]] = {}
     for a in range(n_agents):
@@ -43,9 +124,10 @@ def slow(situation: Situation, epsilon: float) -> dict[str, list[Any]]:
         size = n_agents - len(outside)
         n_star = zeta = 0
         if outside:
-            n_star = inverse((min(gaps[l] for l in outside) - eta) / 4)
-            early = [l for l in outside if n_star > inverse((gaps[l] - eta) / 4) + n_agents - 1]
+            n_star = told_apart(min(gaps[l] for l in outside) - eta)
+            early = [l for l in outside if n_star > told_apart(gaps[l] - eta) + n_agents - 1]
             zeta = n_star + n_agents - 1 - len(early)
+        fresh = zeta + size - 1 if joint and outside else zeta
         alone = inverse(epsilon)
         if eta > 0:
             oracle, full = alone + size - 1, alone
@@ -58,8 +140,8 @@ def slow(situation: Situation, epsilon: float) -> dict[str, list[Any]]:
             "identification_times": zeta,
             "oracle_times": oracle,
             "full_information_times": full,
-            "convergence_times": max(zeta, oracle),
-            "epsilon_thresholds": radius(zeta),
+            "convergence_times": max(fresh, oracle),
+            "epsilon_thresholds": radius(fresh),
         }
         for name, value in row.items():
             rows.setdefault(name, []).append(value)
@@ -68,6 +150,7 @@ def slow(situation: Situation, epsilon: float) -> dict[str, list[Any]]:
 
 # Multiples of 1/64, so that gaps and tolerances compare exactly.
 exact_means = st.lists(st.integers(0, 64).map(lambda k: k / 64), min_size=1, max_size=25)
+FINE = [k / 64 for k in range(25)]
 
 
 @given(
@@ -76,15 +159,19 @@ exact_means = st.lists(st.integers(0, 64).map(lambda k: k / 64), min_size=1, max
     sigma=st.floats(0.005, 1),
     delta=st.floats(0.001, 0.5),
     epsilon=st.floats(0.01, 1),
+    test=st.sampled_from(TESTS),
 )
-@example(means=[0.5], eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1)
-@example(means=[0.5] * 9, eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1)
-@example(means=[0, 0.25, 0.5, 1], eta=0.25, sigma=0.5, delta=0.1, epsilon=0.1)
-@example(means=[k / 64 for k in range(25)], eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1)
+@example(means=[0.5], eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1, test="overlap")
+@example(means=[0.5] * 9, eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1, test="overlap")
+@example(means=[0.5] * 9, eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1, test="joint")
+@example(means=[0, 0.25, 0.5, 1], eta=0.25, sigma=0.5, delta=0.1, epsilon=0.1, test="overlap")
+@example(means=[0, 0.25, 0.5, 1], eta=0.25, sigma=0.5, delta=0.1, epsilon=0.1, test="joint")
+@example(means=FINE, eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1, test="overlap")
+@example(means=FINE, eta=0.0, sigma=0.5, delta=0.1, epsilon=0.1, test="joint")
 def test_theory_is_the_slow_reading_of_the_theorems(
-    means: list[float], eta: float, sigma: float, delta: float, epsilon: float
+    means: list[float], eta: float, sigma: float, delta: float, epsilon: float, test: str
 ) -> None:
-    situation = Situation(means, sigma, delta, eta)
+    situation = Situation(means, sigma, delta, eta, test)
     for name, expected in slow(situation, epsilon).items():
         accuracy = [epsilon] if name in NEED_EPSILON else []
         result = getattr(theory, name)(situation, *accuracy)
@@ -103,9 +190,10 @@ def test_an_outsider_saves_a_step_only_if_told_apart_more_than_a_round_earlier(l
     assert expected[0] == n_star + 2 - (lead > 2)
 
 
-def test_who_shares_the_mean_of_all_identifies_at_once_and_always_gains() -> None:
+@pytest.mark.parametrize("test", TESTS)
+def test_who_shares_the_mean_of_all_identifies_at_once_and_always_gains(test: str) -> None:
     for means in ([0.5], [0.5] * 4):
-        situation = Situation(means, 0.5, 0.1)
+        situation = Situation(means, 0.5, 0.1, class_test=test)
         assert not theory.needed_samples(situation).any()
         assert not theory.identification_times(situation).any()
         assert np.isinf(theory.epsilon_thresholds(situation)).all()
@@ -118,8 +206,9 @@ def test_two_agents_agree_whether_their_gap_is_within_eta(means: list[float]) ->
     assert len(set(theory.identification_times(situation))) == 1
 
 
-def test_tiny_gaps_have_huge_times() -> None:
-    situation = Situation([0.5, 0.5 + 1e-10], 0.5, 0.1)
+@pytest.mark.parametrize("test", TESTS)
+def test_tiny_gaps_have_huge_times(test: str) -> None:
+    situation = Situation([0.5, 0.5 + 1e-10], 0.5, 0.1, class_test=test)
     assert (theory.identification_times(situation) > 10**18).all()
 
 
@@ -128,36 +217,152 @@ CROWD = Problem.gaussian([0.0, 1.0, 2.5], class_sizes=[4, 4, 1], sigma=0.5)
 RUNS, DELTA, EPSILON = 400, 0.2, 0.15
 
 
-def violations(sigma: float, agent: int) -> tuple[int, int]:
-    """Return in how many runs the agent breaks Theorem 1 and Theorem 2, if σ is as claimed."""
-    situation = Situation(CROWD.true_means, sigma, DELTA)
+def joined(eta: float = 0.0) -> Algorithm:
+    return Algorithm("restricted-round-robin", "simple", "joint", eta)
+
+
+def violations(test: str, sigma: float, agent: int) -> tuple[int, int]:
+    """Return in how many runs the agent breaks ζ and τ of the test, if σ is as claimed."""
+    situation = Situation(CROWD.true_means, sigma, DELTA, class_test=test)
     zeta = theory.identification_times(situation)[agent]
     tau = theory.convergence_times(situation, EPSILON)[agent]
     samples = CROWD.draw(400, RUNS, seed=11)
     assert tau < 200
-    trajectory = simulate(
-        samples, "restricted-round-robin", sigma=sigma, delta=DELTA, labels=CROWD.labels
-    )
+    algorithm = joined() if test == "joint" else "restricted-round-robin"
+    trajectory = simulate(samples, algorithm, sigma=sigma, delta=DELTA, labels=CROWD.labels)
     identified = metrics.identification_times(trajectory)[:, agent]
     converged = metrics.convergence_times(trajectory, CROWD.true_means, EPSILON)[:, agent]
-    return int((identified > zeta + 1).sum()), int((converged > tau + 1).sum())
+    return int((identified > zeta).sum()), int((converged > tau).sum())
 
 
-def p_value(n_wrong: int, risk: float) -> float:
-    return float(binomtest(n_wrong, RUNS, risk, "greater").pvalue)
+def p_value(n_wrong: int, risk: float, n: int = RUNS) -> float:
+    return float(binomtest(n_wrong, n, risk, "greater").pvalue)
 
 
 @pytest.mark.parametrize("agent", [0, 5, 8])
-def test_theorems_1_and_2_hold(agent: int) -> None:
-    wrong_class, wrong_mean = violations(0.5, agent)
+@pytest.mark.parametrize("test", TESTS)
+def test_theorems_1_2_and_j_hold(test: str, agent: int) -> None:
+    wrong_class, wrong_mean = violations(test, 0.5, agent)
     assert p_value(wrong_class, DELTA / 8) > 1e-4
     assert p_value(wrong_mean, DELTA / 4) > 1e-4
 
 
-def test_a_sigma_understated_breaks_theorems_1_and_2() -> None:
-    wrong_class, wrong_mean = violations(0.5 / 6, agent=0)
+@pytest.mark.parametrize("test", TESTS)
+def test_a_sigma_understated_breaks_theorems_1_2_and_j(test: str) -> None:
+    wrong_class, wrong_mean = violations(test, 0.5 / 6, agent=0)
     assert p_value(wrong_class, DELTA / 8) < 1e-4
     assert p_value(wrong_mean, DELTA / 4) < 1e-4
+
+
+def n_pairs_that_leave(share: float) -> int:
+    """Return how many of 4000 pairs ever differ from the truth by that share of the threshold.
+
+    An agent hears of its peer when it likes what it sees itself: counts grow apart, by chance.
+    """
+    horizon, pairs, gap = 300, 4000, 0.7
+    situation = Situation([0.0, gap], 1.0, 0.9, class_test="joint")
+    rng = np.random.default_rng(5)
+    own, peer = rng.normal([[[0.0]], [[gap]]], 1.0, (2, horizon, pairs))
+    n_own = np.arange(1, horizon + 1)[:, None]
+    own_mean, peer_mean = own.cumsum(0) / n_own, peer.cumsum(0) / n_own
+    n_heard = np.maximum.accumulate(np.where(own > 1.0, n_own, 0), axis=0)
+    heard_mean = np.take_along_axis(peer_mean, np.maximum(n_heard - 1, 0), axis=0)
+    allowed = np.array(
+        [
+            [theory.threshold(situation, n_a, n_l) for n_l in range(n_a + 1)]
+            + [0.0] * (horizon - n_a)
+            for n_a in range(1, horizon + 1)
+        ]
+    )
+    limits: NDArray[np.float64] = np.take_along_axis(allowed, n_heard, axis=1)
+    off = np.abs(heard_mean - own_mean - gap)
+    return int((off >= share * limits).any(axis=0).sum())
+
+
+def test_lemma_j_holds_along_a_path_of_counts_chosen_by_looking() -> None:
+    assert p_value(n_pairs_that_leave(1.0), 0.9 / 16, 4000) > 1e-4
+
+
+def test_a_smaller_threshold_breaks_lemma_j() -> None:
+    assert p_value(n_pairs_that_leave(0.65), 0.9 / 16, 4000) < 1e-4
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.125])
+@pytest.mark.parametrize("labels", [[0] * 4 + [1] * 4, [0, 1] * 8, [0] + [1] * 8, [0, 0, 2, 1, 1]])
+def test_the_worst_that_lemma_j_allows_is_told_apart_between_n_star_and_zeta(
+    labels: list[int], eta: float
+) -> None:
+    # Means of classes 0 and 1 lean towards each other by half the threshold, at every count;
+    # class 2 is far away from both, and dropped early.
+    means = np.array([0.0, 0.75, -2.0])[labels]
+    situation = Situation(means, 0.5, DELTA, eta, "joint")
+    n_star, zeta = theory.needed_samples(situation), theory.identification_times(situation)
+    counts = np.arange(1, zeta.max() + 10)
+    lean = [theory.threshold(situation, n, n) / 2 * (1 - 1e-9) for n in counts.tolist()]
+    running = means + np.outer(lean, np.where(means == 0.75, -1.0, 1.0))
+    samples = np.diff(counts[:, None] * running, axis=0, prepend=0.0)
+    trajectory = simulate(samples, joined(eta), sigma=0.5, delta=DELTA, labels=labels)
+    identified = metrics.identification_times(trajectory)[0]
+    assert (identified >= n_star)[np.array(labels) < 2].all()
+    assert (identified < zeta).all()
+
+
+def n_freshest(situation: Situation, labels: list[int], horizon: int) -> NDArray[np.float64]:
+    """Return samples of its class that agent 0 holds at each time, in the worst that is allowed."""
+    bound, names = situation.bound, [str(l) for l in range(len(labels))]
+    toward = np.where(np.array(labels) > 0, -1.0, 1.0)
+    fleet = {
+        name: Agent(
+            name,
+            bound=bound,
+            delta=DELTA,
+            max_agents=len(names),
+            algorithm=joined(),
+            peers=names,
+        )
+        for name in names
+    }
+    before, held = np.zeros(len(labels)), []
+    for t in range(1, horizon + 1):
+        lean = theory.threshold(situation, t, t) / 2 * (1 - 1e-9)
+        total = t * (situation.means + lean * toward)
+        for sample, agent in zip(total - before, fleet.values(), strict=True):
+            agent.perceive(sample)
+        before = total
+        peer = fleet["0"].choose_peer()
+        if peer is not None:
+            fleet["0"].receive(fleet[peer].answer(Query("0", peer)))
+        replies = fleet["0"].snapshot().replies
+        held.append(sum(r.count for r in replies if labels[int(r.sender)] == labels[0]))
+    return np.array(held, np.float64)
+
+
+def test_news_of_classmates_is_fresh_one_round_after_zeta_and_not_always_before() -> None:
+    labels = [0] * 20 + [1] * 20
+    situation = Situation(0.75 * np.array(labels), 0.5, DELTA, class_test="joint")
+    zeta, size = int(theory.identification_times(situation)[0]), 20
+    held = n_freshest(situation, labels, zeta + 60)
+    times = np.arange(1, zeta + 61)
+    short = times[held < size * times - size * (size - 1) / 2]
+    assert zeta <= short[-1] < zeta + size - 1
+
+
+def test_the_sharp_estimate_never_leaves_the_agents_own_interval() -> None:
+    # A scale far too small, at which the model would often go further than that.
+    sigma = 0.05
+    situation = Situation(CROWD.true_means, sigma, DELTA, class_test="joint")
+    samples = CROWD.draw(100, 5, seed=3)
+    estimates = simulate(samples, "sharp", sigma=sigma, delta=DELTA).estimates
+    assert estimates is not None
+    counts = np.arange(1.0, 101.0)[:, np.newaxis]
+    off = np.abs(estimates - samples.cumsum(axis=1) / counts) / situation.bound.radius(counts)
+    assert off.max() == pytest.approx(1.0)
+
+
+def test_model_time_is_when_two_radii_fit() -> None:
+    for situation in (PAPER, JOINT):
+        n = theory.model_time(situation, 0.1)
+        assert 2 * situation.bound.radius(n) < 0.1 <= 2 * situation.bound.radius(n - 1)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +376,8 @@ def test_a_sigma_understated_breaks_theorems_1_and_2() -> None:
         ({"delta": 1}, r"delta .* in \(0, 1\); received 1"),
         ({"eta": -0.5}, "eta must be 0 or greater; received -0.5"),
         ({"eta": math.nan}, "eta must be a finite number; received nan"),
+        ({"class_test": "known"}, "one of overlap, joint: .*; received 'known'"),
+        ({"class_test": "magic"}, "ClassTest must be one of .*; received 'magic'"),
     ],
 )
 def test_an_impossible_situation_is_refused(changes: dict[str, Any], message: str) -> None:
@@ -181,6 +388,6 @@ def test_an_impossible_situation_is_refused(changes: dict[str, Any], message: st
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan])
 def test_epsilon_must_be_positive(epsilon: float) -> None:
-    for name in ("local_time", *NEED_EPSILON):
+    for name in ("local_time", "model_time", *NEED_EPSILON):
         with pytest.raises(ValueError, match=f"epsilon must be .*received {epsilon}"):
             getattr(theory, name)(PAPER, epsilon)
