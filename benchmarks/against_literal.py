@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 import colme
 from colme.paper import EXPERIMENTS
+from colme.paper.experiments import EXTRA_ALGORITHMS
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -212,7 +213,7 @@ def main() -> None:
     )
     print(f"{'algorithm':35}{'row by row':>12}{'peer by peer':>14}{'simulate':>10}{'ratios':>16}")
     total: Array = np.zeros(3)
-    for name in tuple(colme.ALGORITHMS)[:6]:
+    for name in (name for name in PAPER.algorithms if name not in EXTRA_ALGORITHMS):
         check(RowScript, name, whole[0], FIRST)
         check(PeerScript, name, whole[0], PEER_STEPS)
         rows = timed(RowScript, name, whole[0], ROW_STEPS)

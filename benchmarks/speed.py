@@ -19,13 +19,14 @@ from functools import partial
 import numpy as np
 
 import colme
+from colme.paper.experiments import ALGORITHMS, EXTRA_ALGORITHMS
 
-PAPER = tuple(colme.ALGORITHMS)[:6]
+PAPER = tuple(name for name in ALGORITHMS if name not in EXTRA_ALGORITHMS)
 REPEATS = 5
-FIRST_RESULT = """
+FIRST_RESULT = f"""
 import colme
 samples = colme.Problem.gaussian([0.2, 0.8], n_agents=20, sigma=0.5).draw(50)
-for name in tuple(colme.ALGORITHMS)[:6]:
+for name in {PAPER}:
     trajectory = colme.simulate(samples, name, sigma=0.5, labels=[0] * 20)
     colme.metrics.identification_times(trajectory)
     colme.metrics.convergence_times(trajectory, [0.2] * 20, 0.1)

@@ -9,11 +9,12 @@ import pytest
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, QueryStrategy, Weighting, resolve
 
 
-def test_the_presets_are_the_papers_six_and_the_two_eta_algorithms() -> None:
+def test_the_presets_are_ours_the_papers_six_and_the_two_eta_algorithms() -> None:
     assert {
         name: (preset.query.word, preset.weighting.word, preset.class_test.word, preset.eta)
         for name, preset in ALGORITHMS.items()
     } == {
+        "sharp": ("restricted-round-robin", "model", "joint", 0),
         "round-robin": ("round-robin", "simple", "overlap", 0),
         "restricted-round-robin": ("restricted-round-robin", "simple", "overlap", 0),
         "soft-restricted-round-robin": ("restricted-round-robin", "soft", "overlap", 0),
@@ -23,6 +24,12 @@ def test_the_presets_are_the_papers_six_and_the_two_eta_algorithms() -> None:
         "eta-round-robin": ("round-robin", "class-uniform", "overlap", 0),
         "eta-restricted-round-robin": ("restricted-round-robin", "class-uniform", "overlap", 0),
     }
+
+
+def test_the_recommended_preset_comes_first() -> None:
+    first, *others = ALGORITHMS.values()
+    assert "recommended" in first.meaning
+    assert not any("recommended" in preset.meaning for preset in others)
 
 
 def test_every_preset_says_what_it_means_in_one_line_of_its_own() -> None:
@@ -82,7 +89,7 @@ def test_resolve_finds_presets_keeps_algorithms_and_replaces_eta() -> None:
 
 def test_resolve_refuses_a_name_it_does_not_know_and_lists_those_it_does() -> None:
     with pytest.raises(
-        ValueError, match=r"unknown algorithm 'gossip'; known: round-robin, .*local"
+        ValueError, match=r"unknown algorithm 'gossip'; known: sharp, round-robin, .*local"
     ):
         resolve("gossip")
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from colme import ALGORITHMS, Problem, _compile, simulate
-from colme._compile import compiled, kernel
+from colme._compile import compiled, exponential, kernel
 
 WITHOUT_NUMBA = """
 import sys
@@ -71,6 +72,40 @@ def test_a_kernel_gives_what_its_plain_function_gives() -> None:
     assert smallest_above(values, 1.5) == smallest_above.function(values, 1.5) == 2.0
     assert smallest_above(values, 3.0) == np.inf  # infinity keeps its meaning
     assert smallest_above.__doc__ == "Say what it does."
+
+
+def test_the_compiled_exponential_is_the_exponential_one_by_one_and_many_at_once() -> None:
+    @kernel
+    def alone(x: float) -> float:
+        return exponential(x)
+
+    @kernel
+    def together(
+        values: np.ndarray[tuple[int], np.dtype[np.float64]],
+        result: np.ndarray[tuple[int], np.dtype[np.float64]],
+    ) -> None:
+        for i in range(values.size):
+            result[i] = exponential(values[i])
+
+    rng = np.random.default_rng(1)
+    grid = np.concatenate(
+        [
+            np.linspace(-700, 0, 20_001)[1:],
+            -rng.exponential(1e-3, 1000),
+            np.arange(-700, 1) * math.log(2) * 0.99,
+            -np.logspace(-320, 2.8, 500),
+            [-0.0],
+        ]
+    )
+    result = np.empty_like(grid)
+    together(grid, result)
+    exact = np.array([math.exp(x) for x in grid])
+    assert (abs(result / exact - 1) < 1e-15).all()
+    np.testing.assert_array_equal(result, [alone(x) for x in grid])
+    assert alone(0.0) == exponential(0.0) == 1
+    for small in (-700.1, -1e9, -math.inf):
+        assert alone(small) == 0
+        assert exponential(small) < 1e-303
 
 
 def test_the_cache_is_kept_where_told_under_a_name_made_of_the_sources(tmp_path: Path) -> None:

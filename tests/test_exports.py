@@ -74,10 +74,14 @@ def test_every_name_the_package_offers_is_offered_by_its_module() -> None:
         assert isinstance(value, ModuleType) or any(name in home.__all__ for home in homes)
 
 
+def constants_then_classes(name: str) -> tuple[bool, bool, str]:
+    return not name.isupper(), not name[0].isupper(), name
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_a_module_offers_all_that_it_defines_in_order(module: ModuleType) -> None:
     names: list[str] = module.__all__
-    assert names == sorted(set(names))
+    assert names == sorted(set(names), key=constants_then_classes)
     assert all(hasattr(module, name) for name in names)
     assert own_callables(module) <= set(names)
 

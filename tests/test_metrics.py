@@ -24,6 +24,7 @@ def made_up(seed: int, every: int = 1, changes: float = 0.3) -> Trajectory:
     return Trajectory(
         estimates=TRUTH + rng.normal(0, 0.1, (2, 12, 5)),
         class_counts=counts.astype(np.int16),
+        likely_counts=counts[:, ::-1].astype(np.int16),
         times=every * np.arange(1, 13),
         labels=LABELS,
         algorithm=ALGORITHMS["round-robin"],
@@ -78,6 +79,18 @@ def test_the_true_class_may_be_given_for_each_agent() -> None:
     assert (metrics.identification_times(trajectory, told + 1) == 13).all()
     with pytest.raises(ValueError, match=r"\(5, 3\); received \(5,\)"):
         metrics.identification_times(trajectory, LABELS)
+
+
+@given(st.integers(0, 500), st.sampled_from([1, 4]), st.sampled_from([0.0, 0.02, 0.3]))
+def test_likely_identification_is_the_same_of_the_likely_class(
+    seed: int, every: int, changes: float
+) -> None:
+    trajectory = made_up(seed, every, changes)
+    likely = Trajectory(**(vars(trajectory) | {"class_counts": trajectory.likely_counts}))
+    expected = metrics.identification_times(likely)
+    np.testing.assert_array_equal(metrics.likely_identification_times(trajectory), expected)
+    told = np.zeros((5, 3), np.int64)
+    assert (metrics.likely_identification_times(trajectory, told) == 12 * every + 1).all()
 
 
 def test_an_error_of_exactly_epsilon_is_small_enough() -> None:
@@ -155,6 +168,9 @@ def test_what_was_not_recorded_is_asked_for() -> None:
             metric(no_counts)
     with pytest.raises(ValueError, match=r"record=Record\(class_counts=True\)"):
         metrics.identification_times(no_counts)
+    no_likely = Trajectory(**(vars(trajectory) | {"likely_counts": None}))
+    with pytest.raises(ValueError, match=r"Record\(likely_counts=True\)"):
+        metrics.likely_identification_times(no_likely)
 
 
 @pytest.mark.parametrize("means", [0.5, [0.5], [[0.5] * 5]])

@@ -120,6 +120,21 @@ def test_curves_of_some_agents_average_only_those() -> None:
     assert curve.over(some).std == pytest.approx(expected.std)
 
 
+def test_likely_classes_are_followed_on_demand_and_kept_apart() -> None:
+    keep = colme.Record(likely_counts=True)
+    only = SMALL.model_copy(update={"algorithms": ("sharp", "restricted-round-robin")})
+    result = measure(only, likely=True)
+    (whole,) = SMALL.model_copy(update={"algorithms": ("sharp",)}).run(record=keep)
+    sharp = result.measured["sharp"]
+    assert sharp.likely is not None
+    assert (sharp.likely == metrics.likely_identification_times(whole)).all()
+    assert sharp.identification is not None
+    assert (sharp.identification == metrics.identification_times(whole)).all()
+    assert (sharp.likely != sharp.identification).any()
+    assert result.measured["restricted-round-robin"].likely is None
+    assert measure(only).measured["sharp"].likely is None
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_threads_do_not_show(threads: int) -> None:
     one, many = measure(SMALL, threads=1), measure(SMALL, threads=threads)

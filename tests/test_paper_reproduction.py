@@ -85,6 +85,22 @@ def test_everything_is_written(whole: Reproduction) -> None:
     assert "| round-robin | 0.2 | 1378 ± 194 (2150) |" in text
 
 
+def test_sharp_stands_beside_the_paper_and_apart_from_its_verdicts(
+    whole: Reproduction, page: str
+) -> None:
+    content = whole.content
+    assert "sharp" not in {check.algorithm for check in whole.checks}
+    assert set(content["likely_class_estimation_time"]) == {"sharp"}
+    # It rules out whom the paper's test rules out, hundreds of steps earlier.
+    times = content["class_estimation_time"]
+    for mean, cell in times["sharp"].items():
+        assert cell["avg"] < 0.8 * times["restricted-round-robin"][mean]["avg"]
+    assert "sharp" in content["two_class"]["convergence_time"]
+    for words in ("Likely classes, without guarantee", "nothing is guaranteed of it", "sharp"):
+        assert words in page
+        assert words in (whole.folder / "tables.md").read_text()
+
+
 def test_two_threads_write_the_same_bytes(whole: Reproduction, tmp_path: Path) -> None:
     again = reproduce(tmp_path, runs=RUNS, threads=2)
     for name in ("tables.json", "tables.md"):

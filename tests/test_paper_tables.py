@@ -14,12 +14,14 @@ from scipy import stats
 from colme import paper
 from colme.paper.checks import Check, Margin, compare, margin_for
 from colme.paper.claims import claims
-from colme.paper.experiments import EXPERIMENTS
+from colme.paper.experiments import EXPERIMENTS, EXTRA_ALGORITHMS
 from colme.paper.intervals import mean_interval, t_quantile
+from colme.paper.more_tables import more_tables
 from colme.paper.numbers import Results, tables
 from colme.paper.page import tables_html
 from colme.paper.paper_tables import paper_tables
 from colme.paper.published import PUBLISHED
+from colme.paper.reading import read_class_estimation
 from colme.paper.tables import Table, markdown, percent, spread_text, summary
 
 MODULES = [
@@ -32,7 +34,7 @@ MODULES = [
 def short() -> Results:
     """The 3-class problem, far too short to converge."""
     experiment = EXPERIMENTS["three-class"].model_copy(update={"runs": 2, "horizon": 40})
-    return {"three-class": (paper.measure(experiment),)}
+    return {"three-class": (paper.measure(experiment, likely=True),)}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -124,6 +126,45 @@ def test_every_published_average_is_compared(short: Results) -> None:
     checks = compare(tables(short))
     assert len(checks) == 6 + 4 * 12 - 4  # Local at 0.01 was not measured
     assert not any(check.holds for check in checks if check.epsilon == "0.01")
+
+
+def test_nothing_but_the_paper_is_compared(short: Results) -> None:
+    content = tables(short)
+    assert EXTRA_ALGORITHMS == ("sharp",)
+    assert "sharp" in content["class_estimation_time"]
+    assert all("sharp" in rows for rows in content["convergence_time"].values())
+    assert "sharp" not in {check.algorithm for check in compare(content)}
+    for table in paper_tables(content):
+        row = next(row for row in table.rows if row[0] == "sharp")
+        assert row[-2:] == ("–", "–")
+        assert row[-5] == "–"
+        assert "Not in the paper: sharp." in " ".join(table.notes)
+
+
+def test_likely_classes_have_a_table_of_their_own_that_promises_nothing(short: Results) -> None:
+    content = tables(short)
+    likely = content["likely_class_estimation_time"]
+    assert list(likely) == ["sharp"]
+    # 40 steps are not enough to hear of 199 peers, but a model may guess where they belong.
+    assert all(0 <= cell["right_at_the_end"] <= 1 for cell in likely["sharp"].values())
+    assert likely["sharp"]["0.2"] != content["class_estimation_time"]["sharp"]["0.2"] | {
+        "right_at_the_end": 1.0
+    }
+    (table,) = (one for one in more_tables(content) if "Likely" in one.title)
+    assert [row[:2] for row in table.rows] == [("sharp", mean) for mean in ("0.2", "0.4", "0.8")]
+    assert "without guarantee" in table.title
+    assert "no guarantee" in table.header[2]
+    assert "nothing is guaranteed of it" in table.notes[0]
+    guaranteed = {row[1]: row[3] for row in paper_tables(content)[0].rows if row[0] == "sharp"}
+    assert {row[1]: row[4] for row in table.rows} == guaranteed
+
+
+def test_without_likely_classes_there_is_no_table_of_them() -> None:
+    experiment = EXPERIMENTS["three-class"].model_copy(update={"runs": 1, "horizon": 10})
+    content = tables({"three-class": (paper.measure(experiment),)})
+    assert "likely_class_estimation_time" not in content
+    assert more_tables(content) == ()
+    assert "likely" not in read_class_estimation(content)
 
 
 def test_what_does_not_hold_is_named_and_no_noise_is_hidden() -> None:

@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from literal import ALGORITHMS as LITERAL
 from literal import literal
 from numpy.typing import NDArray
+from streams import FAMILY
+from streams import name as bound_name
 
 from colme import ALGORITHMS, Algorithm, Problem, Record, Trajectory, lockstep, simulate
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
+from colme.bounds import Bound, Laplace, NormalMixture
 
 Labels = NDArray[np.int64]
 Samples = NDArray[np.float64]
@@ -41,9 +45,12 @@ def close(one: Trajectory, other: Trajectory, atol: float = 1e-12) -> None:
     assert other.estimates is not None
     np.testing.assert_allclose(one.estimates, other.estimates, rtol=0, atol=atol)
     np.testing.assert_array_equal(one.class_counts, other.class_counts)
+    assert (one.likely_counts is None) == (other.likely_counts is None)
+    if one.likely_counts is not None and other.likely_counts is not None:
+        np.testing.assert_array_equal(one.likely_counts, other.likely_counts)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", LITERAL)
 @settings(max_examples=40)
 @given(problem=problems(), eta=st.sampled_from([0.0, 0.05, 0.3]))
 def test_simulate_and_lockstep_are_the_literal_transcription(
@@ -83,7 +90,83 @@ def test_lockstep_is_simulate_for_every_composition(
 ) -> None:
     composed = Algorithm(query, weighting, test, eta)
     how: dict[str, Any] = {"sigma": 0.1, "delta": 0.1, "labels": LABELLED.labels}
-    close(simulate(SAMPLES, composed, **how), lockstep(SAMPLES, composed, **how))
+    likely = weighting == Weighting.MODEL
+    for every in (1, 7):
+        how["record"] = Record(likely_counts=likely, every=every)
+        close(simulate(SAMPLES, composed, **how), lockstep(SAMPLES, composed, **how))
+
+
+@pytest.mark.parametrize("bound", FAMILY, ids=bound_name)
+@pytest.mark.parametrize("name", ["sharp", "soft-restricted-round-robin"])
+def test_lockstep_is_simulate_for_every_bound(bound: Bound, name: str) -> None:
+    samples = SAMPLES.clip(0, 1)
+    how: dict[str, Any] = {"bound": bound, "delta": 0.1, "labels": LABELLED.labels}
+    how["record"] = Record(likely_counts=name == "sharp")
+    fast = simulate(samples, name, **how)
+    close(fast, lockstep(samples, name, **how))
+    assert np.isfinite(fast.estimates).all()  # type: ignore[arg-type]
+    assert fast.sigma == bound.scale
+
+
+@pytest.mark.parametrize("query", ["round-robin", "restricted-round-robin"])
+@pytest.mark.parametrize("test", ["joint", "overlap"])
+@pytest.mark.parametrize("weighting", ["model", "soft", "simple"])
+def test_every_agent_may_have_a_bound_of_its_own(query: str, test: str, weighting: str) -> None:
+    samples = SAMPLES.clip(0, 1)
+    how: dict[str, Any] = {"bound": [FAMILY[a % 6] for a in range(11)], "delta": 0.5}
+    composed = Algorithm(query, weighting, test)
+    close(simulate(samples, composed, **how), lockstep(samples, composed, **how))
+
+
+def test_the_same_bound_for_each_is_one_bound_and_the_usual_one_goes_by_sigma() -> None:
+    usual = NormalMixture(0.1, 500)
+    expected = simulate(SAMPLES, sigma=0.1)
+    close(simulate(SAMPLES, bound=usual), expected)
+    close(simulate(SAMPLES, bound=(usual for _ in range(11))), expected)
+    close(
+        simulate(SAMPLES, "round-robin", bound=Laplace(0.1, 0.7)),
+        simulate(SAMPLES, "round-robin", sigma=0.1),
+    )
+    assert expected.name == "sharp"
+
+
+def test_an_agent_with_a_small_sigma_decides_for_itself_alone() -> None:
+    bounds = [Laplace(0.1 if a < 2 else 100.0, 0.05) for a in range(4)]
+    means = np.array([0.0, 3.0, 0.0, 3.0])
+    samples = np.random.default_rng(1).normal(means, 0.1, (50, 4))
+    trajectory = simulate(samples, "sharp", bound=bounds, labels=[0, 1, 2, 3])
+    assert trajectory.class_counts is not None
+    last = trajectory.class_counts[0, -1]
+    assert last.tolist() == [[1, 0, 1, 1], [0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
+    assert trajectory.sigma == 100.0
+
+
+@pytest.mark.parametrize("name", ["sharp", "oracle"])
+def test_once_excluded_never_comes_back(name: str) -> None:
+    trajectory = simulate(
+        SAMPLES, name, sigma=0.02, delta=0.9, labels=LABELLED.labels, record=Record(every=5)
+    )
+    assert trajectory.class_counts is not None
+    change = np.diff(trajectory.class_counts.astype(int), axis=1)
+    assert (change <= 0).all()
+    assert (change < 0).any() == (name == "sharp")
+
+
+def test_likely_classes_are_within_the_classes_and_hold_the_agent() -> None:
+    one_each = np.arange(11)
+    keep = Record(likely_counts=True)
+    trajectory = simulate(SAMPLES, sigma=0.1, labels=one_each, record=keep)
+    assert trajectory.class_counts is not None
+    assert trajectory.likely_counts is not None
+    assert (trajectory.likely_counts <= trajectory.class_counts).all()
+    assert (trajectory.likely_counts[:, :, one_each, one_each] == 1).all()
+    assert trajectory.likely_counts.sum() < trajectory.class_counts.sum()
+
+
+def test_only_a_model_knows_likely_classes() -> None:
+    for door in (simulate, lockstep):
+        with pytest.raises(ValueError, match=r"'simple' with Record\(likely_counts=True\)"):
+            door(SAMPLES, "round-robin", sigma=0.1, record=Record(likely_counts=True))
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -140,6 +223,13 @@ def test_the_same_bits_for_any_number_of_threads(name: str) -> None:
     for other in more:
         np.testing.assert_array_equal(one.estimates, other.estimates)
         np.testing.assert_array_equal(one.class_counts, other.class_counts)
+
+
+def test_the_same_likely_classes_for_any_number_of_threads() -> None:
+    keep = Record(likely_counts=True)
+    one, *more = (simulate(SAMPLES, sigma=0.1, record=keep, threads=n) for n in (1, 2, 3))
+    for other in more:
+        np.testing.assert_array_equal(one.likely_counts, other.likely_counts)
 
 
 def test_a_run_is_the_same_whatever_runs_beside_it() -> None:
@@ -213,7 +303,7 @@ BAD = [
     ({"samples": np.zeros((2, 3, 0))}, r"received shape \(2, 3, 0\)"),
     ({"samples": [["a", "b"]]}, "samples must be an array of numbers"),
     ({"samples": [[1.0], [1.0, 2.0]]}, "samples must be an array of numbers"),
-    ({"algorithm": "gossip"}, "unknown algorithm 'gossip'; known: round-robin"),
+    ({"algorithm": "gossip"}, "unknown algorithm 'gossip'; known: sharp, round-robin"),
     ({"algorithm": "oracle"}, "labels"),
     ({"sigma": 0}, "sigma must be greater than 0; received 0"),
     ({"sigma": -1}, "sigma must be greater than 0; received -1"),
@@ -221,6 +311,14 @@ BAD = [
     ({"delta": 0}, r"delta .* in \(0, 1\); received 0"),
     ({"delta": 1}, r"delta .* in \(0, 1\); received 1"),
     ({"delta": math.nan}, "delta must be a finite number; received nan"),
+    ({"sigma": None}, "either sigma=.* or bound=.*received sigma=None, bound=None"),
+    ({"bound": Laplace(1.0, 0.05)}, "either sigma=.* or bound=.*received sigma=0.5, bound=Lap"),
+    ({"sigma": None, "bound": 3}, "bound must be one from colme.bounds; received 3"),
+    (
+        {"sigma": None, "bound": [Laplace(1.0, 0.05)] * 3},
+        "bound must be one, or one for each of the 2 agents; received 3",
+    ),
+    ({"sigma": None, "bound": [Laplace(1.0, 0.05), "wide"]}, "bounds; received 'wide'"),
     ({"eta": -0.1}, "eta must be 0 or greater; received -0.1"),
     ({"labels": [0]}, r"each of the 2 agents; received shape \(1,\)"),
     ({"labels": [0, -7]}, "whole numbers .*received .*-7"),

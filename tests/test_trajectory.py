@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colme import Algorithm, Problem, Record, Trajectory, simulate
+from colme.bounds import Asymptotic
 
 PROBLEM = Problem.gaussian([0.0, 1.0], class_sizes=[3, 2], sigma=0.1)
 COMPOSED = Algorithm("round-robin", "soft", eta=0.125, meaning="η within an eighth")
@@ -18,7 +19,9 @@ COMPOSED = Algorithm("round-robin", "soft", eta=0.125, meaning="η within an eig
 
 def run(record: Record | None = None) -> Trajectory:
     samples = PROBLEM.draw(9, runs=2)
-    return simulate(samples, COMPOSED, sigma=0.1, labels=PROBLEM.labels, record=record)
+    by_model = record is not None and record.likely_counts
+    algorithm = "sharp" if by_model else COMPOSED
+    return simulate(samples, algorithm, sigma=0.1, labels=PROBLEM.labels, record=record)
 
 
 def listing(folder: Path) -> list[str]:
@@ -28,14 +31,21 @@ def listing(folder: Path) -> list[str]:
 @pytest.mark.parametrize("suffix", ["npz", "nc"])
 @pytest.mark.parametrize(
     "record",
-    [Record(), Record(every=4), Record(estimates=False), Record(class_counts=False)],
+    [
+        Record(),
+        Record(every=4),
+        Record(estimates=False),
+        Record(class_counts=False),
+        Record(likely_counts=True),
+    ],
     ids=str,
 )
 def test_a_file_gives_back_what_was_saved(tmp_path: Path, suffix: str, record: Record) -> None:
     saved = run(record)
     saved.save(tmp_path / f"run.{suffix}")
     loaded = Trajectory.load(str(tmp_path / f"run.{suffix}"))
-    for field in ("estimates", "class_counts", "times", "labels"):
+    assert (saved.likely_counts is None) == (not record.likely_counts)
+    for field in ("estimates", "class_counts", "likely_counts", "times", "labels"):
         before, after = getattr(saved, field), getattr(loaded, field)
         assert (before is None) == (after is None)
         if before is not None:
@@ -43,6 +53,14 @@ def test_a_file_gives_back_what_was_saved(tmp_path: Path, suffix: str, record: R
     for field in ("algorithm", "name", "horizon", "sigma", "delta"):
         assert getattr(loaded, field) == getattr(saved, field)
     assert listing(tmp_path) == [f"run.{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", ["npz", "nc"])
+def test_an_unknown_scale_survives_the_file(tmp_path: Path, suffix: str) -> None:
+    saved = simulate(PROBLEM.draw(9), bound=Asymptotic(n_opt=100, burn_in=2))
+    assert saved.sigma == np.inf
+    saved.save(tmp_path / f"run.{suffix}")
+    assert Trajectory.load(tmp_path / f"run.{suffix}").sigma == np.inf
 
 
 @pytest.mark.parametrize("name", ["run", "run.csv", "run.npz.gz", "run.NPZ", ""])
@@ -127,6 +145,10 @@ def test_xarray_names_axes_times_and_facts() -> None:
     assert dataset.attrs["eta"] == 0.125
     assert dataset.attrs["horizon"] == 9
     np.testing.assert_array_equal(dataset["estimates"], trajectory.estimates)
+    assert "likely_counts" not in dataset
+    likely = run(Record(likely_counts=True))
+    assert likely.to_xarray()["likely_counts"].dims == ("run", "time", "agent", "class")
+    np.testing.assert_array_equal(likely.to_xarray()["likely_counts"], likely.likely_counts)
 
 
 def test_sizes_follow_the_labels() -> None:
@@ -146,12 +168,14 @@ def test_a_record_keeps_every_so_many_steps_and_the_last(horizon: int, every: in
     limit=st.integers(32, 40_000),
     estimates=st.booleans(),
     class_counts=st.booleans(),
+    likely_counts=st.booleans(),
 )
 def test_by_default_all_steps_are_kept_if_they_fit_and_otherwise_some_that_fit_with_a_warning(
-    horizon: int, limit: int, estimates: bool, class_counts: bool
+    horizon: int, limit: int, estimates: bool, class_counts: bool, likely_counts: bool
 ) -> None:
-    record = Record(estimates, class_counts, limit=limit)
-    cost = 2 * (8 * estimates + 2 * 2 * class_counts)  # one run, two agents, two classes
+    record = Record(estimates, class_counts, likely_counts, limit=limit)
+    # One run, two agents, two classes.
+    cost = 2 * (8 * estimates + 2 * 2 * class_counts + 2 * 2 * likely_counts)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         times = record.times(horizon, runs=1, n_agents=2, n_classes=2)

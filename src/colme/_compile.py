@@ -123,8 +123,8 @@ def _vectorise_exponential(numba: Any) -> None:
     """Tell numba to compute `exponential` as 2ᵏ eʳ: a call to the C library is never vectorised.
 
     With k the integer nearest to x / ln 2, |r| <= ln(2) / 2 and 14 terms of the series leave a
-    relative error below 1e-15.  Adding 1.5 · 2⁵² to a number leaves its integer part in the low
-    bits, from where 2ᵏ is made by a shift.
+    relative error below 1e-15; below -700 the answer is 0.  Adding 1.5 · 2⁵² to a number leaves its
+    integer part in the low bits, from where 2ᵏ is made by a shift.
     """
     types = numba.types
 
@@ -140,14 +140,15 @@ def _vectorise_exponential(numba: Any) -> None:
         return types.float64(types.float64), build
 
     def compute(x: Any) -> Any:
-        x = x if x > _LEAST_EXPONENT else _LEAST_EXPONENT
+        tiny = not x > _LEAST_EXPONENT
+        x = _LEAST_EXPONENT if tiny else x
         shifted = x * _LOG2_E + _ROUNDING
         k = shifted - _ROUNDING
         r = x - k * _LN2_HIGH - k * _LN2_LOW
         total = _SERIES[0]
         for i in range(1, len(_SERIES)):
             total = total * r + _SERIES[i]
-        return total * power_of_two(shifted)
+        return 0.0 if tiny else total * power_of_two(shifted)
 
     def choose(x: Any) -> Any:  # noqa: ARG001 - numba asks for the name
         return compute

@@ -199,6 +199,7 @@ class Agent:
         """Remember a peer's reply; return False if it is older than what is known already."""
         if reply.sender == self.name:
             raise ValueError(f"{self.name!r} received a reply in its own name")
+        reply = self._completed(reply)
         self.meet(reply.sender)
         if reply.count < self._replies[self._index[reply.sender]].count:
             return False
@@ -249,7 +250,7 @@ class Agent:
         )
         agent._cursor = snapshot.cursor
         agent._stream = agent.bound.resume(snapshot.stream)
-        agent._model = model.Model(*(list(part) for part in snapshot.model))
+        agent._model = model.Model.of(snapshot.model)
         for reply in snapshot.replies:
             agent._remember(reply)
         for peer in snapshot.excluded:

@@ -29,6 +29,7 @@ from colme.rules import (
     Choice,
     Flags,
     Row,
+    belongs,
     classify,
     next_peer,
     pool,
@@ -84,6 +85,15 @@ def _recount(
             members_of[labels[l]] += 1 if member[l] else -1
 
 
+@compiled
+def _last_look(choice: Choice, a: int, l: int, row: Row) -> int:
+    """Rule peer l out for good if old news of it does, before new news comes; return 1 if so."""
+    if choice.class_test != ClassTest.JOINT or not row.member[l]:
+        return 0
+    row.member[l] = belongs(choice, view(row, a), view(row, l), True)
+    return 0 if row.member[l] else 1
+
+
 @kernel
 def collaborate(
     views: Views,
@@ -135,6 +145,7 @@ def collaborate(
                 # Once a round the sums are made anew, so that rounding cannot build up.
                 n_changed += l <= cursor
                 cursor = l
+                n_changed += _last_look(choice, a, l, row)
                 count_before, mean_before = row.counts[l], row.means[l]
                 remember(row, l, seen(views, l, t))
             slot = slots[t]
@@ -243,6 +254,7 @@ def collaborate_by_model(
             if l >= 0:
                 n_changed += l <= cursor
                 cursor = l
+                n_changed += _last_look(choice, a, l, row)
                 hear(l, seen(views, l, t), row, model, bench)
             n_changed += classify(choice, a, n_row, row)
             if l >= 0 and refit_due(model, row.counts[a]):

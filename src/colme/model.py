@@ -8,7 +8,7 @@ docs/8-sharp.md.  Must not know time, I/O, randomness or the class test.
 from __future__ import annotations
 
 import math
-from collections.abc import MutableSequence
+from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -97,6 +97,18 @@ class Model(NamedTuple):
         reset(model)
         return model
 
+    @staticmethod
+    def of(parts: Sequence[Sequence[float]]) -> Model:
+        """Return a model of lists with these numbers; refuse what no fit can have left."""
+        model = Model.blank()
+        if (
+            [len(part) for part in parts] != [len(part) for part in model]
+            or not all(math.isfinite(value) for part in parts for value in part)
+            or parts[0][_SIZE] not in range(MOST_CLASSES + 1)
+        ):
+            raise ValueError(f"a model is {N_FACTS} facts and 4 lists of classes; received {parts}")
+        return Model(*(list(part) for part in parts))
+
 
 class Bench(NamedTuple):
     """Room to work in: nothing here outlives a call.
@@ -144,6 +156,8 @@ def reset(model: Model) -> None:
     """
     for i in range(N_FACTS):
         model.facts[i] = 0.0
+    for k in range(MOST_CLASSES + 1):
+        model.atoms[k] = model.shares[k] = model.weights[k] = model.totals[k] = 0.0
     model.facts[_NEXT] = float(_FEWEST)
 
 
@@ -417,6 +431,10 @@ def refit(n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
     if known < _FEWEST:
         return
     width = _size_up(known, model, bench)
+    for l in range(known):
+        if bench.roots[l] > _WIDEST / width:
+            bench.roots[l] = _WIDEST / width
+            bench.precisions[l] = bench.roots[l] ** 2
     _sort(known, bench.left, bench.means)
     fresh = MOST_CLASSES if known > MOST_CLASSES else known
     for k in range(fresh):
@@ -554,7 +572,7 @@ def expected_mean(own: View, model: Model, bench: Bench) -> float:
     stray keeps its own mean.  In a crowd the agent's mean is drawn to the crowd's.  The result
     never leaves the agent's own interval.
     """
-    if model.facts[_WIDTH] <= 0.0:
+    if model.facts[_WIDTH] <= 0.0 or own.precision <= 0.0:
         return own.mean
     weights, totals, chance = model.weights, model.totals, bench.chances
     shrunk = chances(own.mean, own.precision, model, chance)

@@ -330,6 +330,8 @@ def overlap_sums(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float, 
 def pool(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float]:
     """Classify, then return (peers that changed, estimate); NaN while nothing is known.
 
+    Where nothing has weight, because the agent's interval has no end yet, its own mean stands.
+
     Examples
     --------
     >>> row = Row.blank(3)
@@ -349,4 +351,6 @@ def pool(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float]:
             weights, total = simple_sums(n, row)
         else:
             weights, total = class_uniform_sums(n, row)
-    return n_changed, total / weights if weights > 0.0 else math.nan
+    if weights > 0.0:
+        return n_changed, total / weights
+    return n_changed, row.means[a] if row.counts[a] > 0.0 else math.nan

@@ -85,8 +85,9 @@ def recentred(evidence: Evidence[Any], mean: Any) -> Evidence[Any]:
 
     Notes
     -----
-    H grows by at most its slope: H(|c - m|) >= H(|x̄ - m|) - s |x̄ - c|.
+    H grows by at most its slope: H(|c - m|) >= H(|x̄ - m|) - s |x̄ - c|.  While nothing is known
+    H is 0 around any mean.
     """
-    off = np.abs(np.subtract(mean, evidence.center))
+    off = np.where(np.isinf(evidence.spread), 0.0, np.abs(np.subtract(mean, evidence.center)))
     paid = np.multiply(evidence.slope, off, out=np.zeros(np.shape(off)), where=off > 0.0)
     return Evidence(mean, evidence.spread, evidence.slope, evidence.offset + paid[()])

@@ -101,10 +101,8 @@ class Running(Generic[N_co]):
         return {name: np.asarray(attrgetter(name)(self)).tolist() for name in self._kept}
 
     def _resume(self, state: Mapping[str, Any]) -> None:
-        if sorted(state) != sorted(self._kept):
-            raise ValueError(
-                f"a stream's state holds {sorted(self._kept)}; received {sorted(state)}"
-            )
+        if not isinstance(state, Mapping) or sorted(state) != sorted(self._kept):
+            raise ValueError(f"a stream's state holds {sorted(self._kept)}; received {state!r}")
         for name, value in state.items():
             before = attrgetter(name)(self)
             after = np.asarray(value, dtype=np.float64)
@@ -112,6 +110,8 @@ class Running(Generic[N_co]):
                 raise ValueError(
                     f"{name} must be finite, of shape {np.shape(before)}; received {value!r}"
                 )
+            if isinstance(before, int) and (after < 0 or after % 1 != 0):
+                raise ValueError(f"{name} must be a whole number from 0 on; received {value!r}")
             *owner, last = name.split(".")
             target = attrgetter(*owner)(self) if owner else self
             setattr(target, last, after if np.ndim(after) else type(before)(after))

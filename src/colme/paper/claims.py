@@ -106,7 +106,7 @@ def separation_time(result: Result, i: int, j: int) -> int:
 def _about_means(rows: Mapping[str, Any]) -> Iterator[Claim]:
     coarse = {name: rows[name]["0.1"]["avg"] for name in (*_COLLABORATIVE, "local")}
     yield Claim(
-        "For a coarse answer (error 0.1) an agent is better off alone: nobody but the oracle "
+        "For a coarse answer (error 0.1) an agent is better off alone: none of the four variants "
         "beats Local.",
         ", ".join(f"{name} {avg:.0f}" for name, avg in coarse.items()),
         min(coarse, key=coarse.__getitem__) == "local",

@@ -19,11 +19,12 @@ __all__ = [
     "EXTRA_ALGORITHMS",
     "GAPS",
     "IDENTIFIERS",
+    "LIKELY",
     "at_gap",
     "parts",
 ]
 
-EXTRA_ALGORITHMS: tuple[str, ...] = ()
+EXTRA_ALGORITHMS: tuple[str, ...] = ("sharp",)
 """Names from `colme.ALGORITHMS` to lay beside the paper's six; one more name is all it takes."""
 
 IDENTIFIERS = ("round-robin", "restricted-round-robin", *EXTRA_ALGORITHMS)
@@ -109,6 +110,10 @@ Examples
 >>> [trajectory.estimates.shape for trajectory in quick.run()][0]
 (2, 50, 200)
 """
+
+LIKELY = ("three-class",)
+"""Experiments in which likely classes are followed, by the algorithms that have one: that takes
+them twice as long."""
 
 GAPS = (0.1, 0.14, 0.2, 0.28, 0.4, 0.57, 0.8, 1.13, 1.6)
 """Gaps between the two classes of ``gap-sweep``, evenly spaced on a logarithmic scale."""

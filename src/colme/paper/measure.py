@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme import _check, metrics
+from colme.algorithm import Weighting, resolve
 from colme.experiment import Experiment
 from colme.paper.classes import class_means, eta_classes, known_class_estimates
 from colme.paper.experiments import IDENTIFIERS
@@ -46,24 +47,27 @@ class _Setting:
     targets: Array
     members: NDArray[np.bool_] | None
     kept: Times
+    likely: bool
 
     @classmethod
-    def of(cls, experiment: Experiment) -> Self:
+    def of(cls, experiment: Experiment, likely: bool) -> Self:
         problem = experiment.problem.build()
         steps = np.linspace(1, experiment.horizon, _POINTS_PER_CURVE)
         kept = np.unique(steps.round().astype(np.int64))
         if not experiment.eta:
-            return cls(experiment, problem, problem.labels, problem.true_means, None, kept)
+            labels, targets = problem.labels, problem.true_means
+            return cls(experiment, problem, labels, targets, None, kept, likely)
         # One label for each agent: class counts then tell who exactly is in a class.
         labels = np.arange(problem.n_agents)
         members = eta_classes(problem.true_means, experiment.eta)
         targets = class_means(problem.true_means, members)
-        return cls(experiment, problem, labels, targets, members, kept)
+        return cls(experiment, problem, labels, targets, members, kept, likely)
 
 
 def measure(
     experiment: Experiment,
     *,
+    likely: bool = False,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -76,6 +80,8 @@ def measure(
     ----------
     experiment
         What to run.
+    likely
+        Whether likely classes are followed as well, by the algorithms that have one.
     threads
         Runs computed at the same time; the result does not depend on it.
     progress
@@ -88,7 +94,7 @@ def measure(
     >>> list(measure(quick).measured)[-1]
     'oracle'
     """
-    setting = _Setting.of(experiment)
+    setting = _Setting.of(experiment, likely)
     threads = (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
     bytes_per_run = _COPIES * 8 * experiment.horizon * setting.problem.n_agents
     at_once = max(1, min(threads, experiment.runs, _MEMORY // bytes_per_run))
@@ -140,7 +146,11 @@ def _measure_run(setting: _Setting, run: int, threads: int) -> dict[str, OneRun]
             delta=experiment.delta,
             labels=setting.labels,
             eta=experiment.eta,
-            record=Record(class_counts=follows_class, every=1),
+            record=Record(
+                class_counts=follows_class,
+                likely_counts=setting.likely and resolve(name).weighting == Weighting.MODEL,
+                every=1,
+            ),
             threads=threads,
         )
         measured[name] = _measure_one(setting, trajectory)
@@ -171,7 +181,10 @@ def _measure_one(setting: _Setting, trajectory: Trajectory) -> OneRun:
         for (i, j), values in metrics.pairwise_precision(thin).items():
             curves[f"precision {i} {j}"] = values[0]
     identification = metrics.identification_times(trajectory, setting.members)[0]
-    return OneRun(identification, convergence, curves)
+    if trajectory.likely_counts is None:
+        return OneRun(identification, convergence, curves)
+    likely = metrics.likely_identification_times(trajectory, setting.members)[0]
+    return OneRun(identification, convergence, curves, likely)
 
 
 def _thinned(trajectory: Trajectory, kept: Times) -> Trajectory:
@@ -180,6 +193,7 @@ def _thinned(trajectory: Trajectory, kept: Times) -> Trajectory:
     return replace(
         trajectory,
         times=kept,
+        likely_counts=None,
         estimates=None if estimates is None else estimates[:, kept - 1],
         class_counts=None if class_counts is None else class_counts[:, kept - 1],
     )

@@ -32,12 +32,13 @@ def tables(results: Results) -> dict[str, Any]:
     >>> from colme.paper import EXPERIMENTS, measure
     >>> quick = EXPERIMENTS["three-class"].model_copy(update={"runs": 1, "horizon": 20})
     >>> sorted(tables({"three-class": (measure(quick),)})["class_estimation_time"])
-    ['restricted-round-robin', 'round-robin', 'theory_restricted_zeta']
+    ['restricted-round-robin', 'round-robin', 'sharp', 'theory_restricted_zeta']
     """
     content: dict[str, Any] = {}
     if "three-class" in results:
         three = results["three-class"][0]
         content["class_estimation_time"] = _identification(three, spread) | _zeta(three)
+        content |= _likely(three)
         content["convergence_time"] = _convergence(results, spread, with_theory=True)
         thresholds = theory.epsilon_thresholds(three.situation)
         content["epsilon_threshold_all_agents"] = round(float(thresholds.min()), 6)
@@ -99,6 +100,24 @@ def _identification(result: Result, cell: Cell) -> dict[str, Any]:
         for name, measured in result.measured.items()
         if name in IDENTIFIERS
     }
+
+
+def _likely(result: Result) -> dict[str, Any]:
+    """Return the same times of likely classes, if followed, and the share right at the end.
+
+    Under a key of its own, apart from the classes above: nothing is guaranteed of a likely class.
+    """
+    horizon = result.experiment.horizon
+    table = {
+        name: {
+            key: spread(times[:, agents])
+            | {"right_at_the_end": round(float((times[:, agents] <= horizon).mean()), 4)}
+            for key, agents in result.classes.items()
+        }
+        for name, measured in result.measured.items()
+        if (times := measured.likely) is not None
+    }
+    return {"likely_class_estimation_time": table} if table else {}
 
 
 def _convergence(results: Results, cell: Cell, *, with_theory: bool) -> dict[str, Any]:

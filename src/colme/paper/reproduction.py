@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from colme import _check
+from colme.algorithm import Weighting, resolve
 from colme.experiment import Experiment
-from colme.paper.experiments import EXPERIMENTS, parts
+from colme.paper.experiments import EXPERIMENTS, LIKELY, parts
 from colme.paper.files import prepare_folder, write
 from colme.paper.measure import measure
 from colme.paper.panels import PANELS
@@ -27,6 +28,9 @@ Plan = Mapping[str, tuple[Experiment, ...]]
 
 _PAIRS_PER_SAMPLE = 70
 """Drawing and averaging one sample costs about as much as this many (agent, peer) pairs."""
+_PAIRS_BY_MODEL = 9
+"""Weighing a peer by a model costs about as much as this many pairs; twice that if its likely
+class is followed."""
 
 
 def reproduce(
@@ -107,7 +111,7 @@ def draw_figures(
     figures, place = _figures(), prepare_folder(folder)
     needed = {need for name in names for need in known[name].needs}
     plan = _plan([name for name in EXPERIMENTS if name in needed], runs, seed)
-    results = {name: _measure(plan, name, threads, None) for name in plan}
+    results = {name: tuple(measure(part, threads=threads) for part in plan[name]) for name in plan}
     for name in names:
         write(place / f"{name}.svg", figures.draw(known[name], results).svg)
 
@@ -123,28 +127,33 @@ def _plan(only: Sequence[str] | None, runs: int, seed: int) -> Plan:
 def _measure(
     plan: Plan, name: str, threads: int | None, progress: Progress | None
 ) -> tuple[Result, ...]:
-    total = sum(_cost(part) for every in plan.values() for part in every)
+    costs = {each: [_cost(part, each in LIKELY) for part in plan[each]] for each in plan}
+    total = sum(map(sum, costs.values()))
     names = list(plan)
-    spent = sum(_cost(part) for earlier in names[: names.index(name)] for part in plan[earlier])
+    spent = sum(sum(costs[earlier]) for earlier in names[: names.index(name)])
     results = []
-    for part in plan[name]:
+    for part, cost in zip(plan[name], costs[name], strict=True):
 
-        def update(share: float, spent: float = spent, cost: float = _cost(part)) -> None:
+        def update(share: float, spent: float = spent, cost: float = cost) -> None:
             if progress is not None:
                 progress(name, (spent + share * cost) / total)
 
         update(0.0)
-        results.append(measure(part, threads=threads, progress=update))
-        spent += _cost(part)
+        results.append(measure(part, likely=name in LIKELY, threads=threads, progress=update))
+        spent += cost
     return tuple(results)
 
 
-def _cost(experiment: Experiment) -> float:
+def _cost(experiment: Experiment, likely: bool) -> float:
     """Return about how much work an experiment is, in (agent, peer) pairs."""
     n_agents = experiment.problem.build().n_agents
-    collaborative = sum(name != "local" for name in experiment.algorithms)
+    by_model = _PAIRS_BY_MODEL * (2 if likely else 1)
+    pairs = sum(
+        by_model if resolve(name).weighting == Weighting.MODEL else name != "local"
+        for name in experiment.algorithms
+    )
     samples = experiment.runs * experiment.horizon * n_agents
-    return float(samples * (n_agents * collaborative + _PAIRS_PER_SAMPLE))
+    return float(samples * (n_agents * pairs + _PAIRS_PER_SAMPLE))
 
 
 def _figures() -> Any:

@@ -59,6 +59,9 @@ class Curve:
 class OneRun:
     """What one algorithm did in one run: times[agent], and values[time, agent] by curve.
 
+    `identification` is about the class that is guaranteed, `likely` about the one that is only
+    probable; each is None if it was not followed.
+
     Examples
     --------
     >>> OneRun(np.array([3]), {"0.1": np.array([5])}, {}).identification.tolist()
@@ -68,6 +71,7 @@ class OneRun:
     identification: Times | None
     convergence: Mapping[str, Times]
     curves: Mapping[str, Array]
+    likely: Times | None = None
 
 
 class Measured:
@@ -84,12 +88,15 @@ class Measured:
     def __init__(self) -> None:
         self.curves: dict[str, Curve] = {}
         self._identification: list[Times] = []
+        self._likely: list[Times] = []
         self._convergence: dict[str, list[Times]] = {}
 
     def fold(self, run: OneRun) -> None:
         """Take in one more run."""
         if run.identification is not None:
             self._identification.append(run.identification)
+        if run.likely is not None:
+            self._likely.append(run.likely)
         for epsilon, times in run.convergence.items():
             self._convergence.setdefault(epsilon, []).append(times)
         for name, values in run.curves.items():
@@ -99,6 +106,11 @@ class Measured:
     def identification(self) -> Times | None:
         """Identification times[run, agent], or None if classes were not followed."""
         return np.stack(self._identification) if self._identification else None
+
+    @property
+    def likely(self) -> Times | None:
+        """The same of the likely class, of which nothing is guaranteed; None if not followed."""
+        return np.stack(self._likely) if self._likely else None
 
     @property
     def convergence(self) -> dict[str, Times]:
