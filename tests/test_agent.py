@@ -84,7 +84,7 @@ def test_a_lone_agent_estimates_the_mean_of_its_samples(samples: list[float]) ->
 def test_the_interval_is_the_local_mean_plus_and_minus_the_radius() -> None:
     agent, paper = make(), make(algorithm="round-robin")
     gamma = split_risk(0.1, 3)
-    usual = {agent: NormalMixture(0.5, 500, gamma), paper: Laplace(0.5, gamma)}
+    usual = {agent: NormalMixture(0.5, 1000, gamma), paper: Laplace(0.5, gamma)}
     for one, bound in usual.items():
         assert one.bound == bound
         assert one.interval == (-math.inf, math.inf)
@@ -285,21 +285,21 @@ def test_a_bare_reply_is_read_with_the_own_bound(bound: Any, algorithm: str) -> 
             agent.perceive(sample)
     for peer, mean, count in [("b", 0.3, 7), ("c", 9.0, 4), ("b", 0.5, 9)]:
         one.receive(Reply(peer, mean, count))
-        other.receive(Reply(peer, mean, count, count / 0.25, own.shape(count)))
+        other.receive(Reply(peer, mean, count, (count - 1) * 0.25, own.shape(count)))
     assert one.snapshot() == other.snapshot()
     assert one.estimate == other.estimate
     assert one.optimistic_class == other.optimistic_class == {"a", "b"}
 
 
-@pytest.mark.parametrize("given", ["precision", "shape"])
+@pytest.mark.parametrize("given", ["squares", "shape"])
 def test_a_half_bare_reply_is_completed_and_what_it_says_is_kept(given: str) -> None:
-    agent, said = make(), {"precision": 3.0, "shape": (0.5, 2.0, 1.0)}
+    agent, said = make(), {"squares": 3.0, "shape": (0.5, 2.0, 1.0)}
     agent.receive(Reply("b", 0.0, 4, **{given: said[given]}))  # type: ignore[arg-type]
     kept = agent.snapshot().replies[1]
     assert getattr(kept, given) == said[given]
-    own = NormalMixture(0.5, 500, split_risk(0.1, 3))
-    usual = {"precision": 16.0, "shape": own.shape(4)}
-    missing = "shape" if given == "precision" else "precision"
+    own = NormalMixture(0.5, 1000, split_risk(0.1, 3))
+    usual = {"squares": 3 * 0.25, "shape": own.shape(4)}
+    missing = "shape" if given == "squares" else "squares"
     assert getattr(kept, missing) == usual[missing]
 
 

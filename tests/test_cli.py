@@ -49,16 +49,16 @@ def test_plan_prints_the_exact_times_of_the_three_class_problem(
     assert plan["risk"] == {"zeta": 0.000125, "tau": 0.00025}
     joint = plan.pop("joint")
     assert joint.keys() == plan.keys()
-    assert [row["zeta"] for row in joint["classes"]] == [2060, 2060, 590]
-    assert joint["tau_model"] == {"0.1": 3412, "0.01": 386920}
+    assert [row["zeta"] for row in joint["classes"]] == [2004, 2004, 587]
+    assert joint["tau_model"] == {"0.1": 3357, "0.01": 379819}
     assert joint["classes"][0] == {
         "mean": 0.2,
         "size": 67,
-        "n_star": 1927,
-        "zeta": 2060,
-        "tau": {"0.1": 2126, "0.01": 2126},
-        "tau_local": {"0.1": 830, "0.01": 93183},
-        "tau_oracle": {"0.1": 46, "0.01": 1424},
+        "n_star": 1871,
+        "zeta": 2004,
+        "tau": {"0.1": 2070, "0.01": 2070},
+        "tau_local": {"0.1": 828, "0.01": 91418},
+        "tau_oracle": {"0.1": 46, "0.01": 1398},
         "epsilon_threshold": joint["epsilon_threshold"],
     }
 
@@ -81,7 +81,7 @@ def test_plan_shows_the_paper_above_the_joint_test_and_cuts_no_number(
     _, out, _ = run(capsys, "plan", *classes, "--sigma", "0.5")
     rows = [line.split() for line in out.splitlines()]
     above = ["0.2", "67", "paper", "3813", "3813", "885", "47", "3813", "100217", "1529"]
-    below = ["joint", "2060", "2126", "830", "46", "2126", "93183", "1424"]
+    below = ["joint", "2004", "2070", "828", "46", "2070", "91418", "1398"]
     assert rows[rows.index(above) + 1] == below
 
 

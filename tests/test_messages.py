@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from colme import Agent, Algorithm, Query, Reply, Snapshot
 from colme.bounds import Laplace, split_risk
-from colme.model import Model
+from colme.model import N_FACTS, Model
 
 BOUND = Laplace(0.5, split_risk(0.01, 3))
 SNAPSHOT = Snapshot(
@@ -62,10 +62,10 @@ def test_a_reply_tells_a_whole_count(count: Any) -> None:
         Reply("b", 0.0, count)
 
 
-@pytest.mark.parametrize("precision", [math.nan, math.inf, -1e-9, "x"])
-def test_a_reply_tells_a_precision_from_0_on_or_none(precision: Any) -> None:
-    with pytest.raises(ValueError, match=f"precision must be .*; received .*{precision}"):
-        Reply("b", 0.0, 1, precision)
+@pytest.mark.parametrize("squares", [math.nan, math.inf, -1e-9, "x"])
+def test_a_reply_tells_squares_from_0_on_or_none(squares: Any) -> None:
+    with pytest.raises(ValueError, match=f"squares must be .*; received .*{squares}"):
+        Reply("b", 0.0, 1, squares)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_evidence_may_be_a_line_or_nothing_at_all(shape: Any) -> None:
 def test_a_reply_holds_plain_numbers() -> None:
     shape: Any = [np.float32(0.5), 2, np.float64(1)]
     reply = Reply("b", np.float32(0.5), np.int16(3), np.float16(4), shape)  # type: ignore[arg-type]
-    assert (type(reply.mean), type(reply.count), type(reply.precision)) == (float, int, float)
+    assert (type(reply.mean), type(reply.count), type(reply.squares)) == (float, int, float)
     assert type(reply.shape) is tuple
     assert {type(value) for value in reply.shape} == {float}
     assert reply == Reply("b", 0.5, 3, 4.0, (0.5, 2.0, 1.0))
@@ -124,13 +124,13 @@ slopes = st.one_of(st.just(math.inf), st.floats(1e-300, 1e300))
     numbers,
 )
 def test_json_keeps_every_bit_of_a_snapshot(
-    means: tuple[float, float], precision: float | None, shape: Any, fact: float
+    means: tuple[float, float], squares: float | None, shape: Any, fact: float
 ) -> None:
     changes = {
-        "replies": (Reply("b", means[0], 3, precision, shape), Reply("a", means[1], 4)),
+        "replies": (Reply("b", means[0], 3, squares, shape), Reply("a", means[1], 4)),
         "classmates": None,
         "stream": {"count": 4, "_mean": means[1], "_squares": abs(fact)},
-        "model": ((fact,) * 6, *SNAPSHOT.model[1:]),
+        "model": ((fact,) * N_FACTS, *SNAPSHOT.model[1:]),
     }
     snapshot = Snapshot(**(vars(SNAPSHOT) | changes))
     text = snapshot.to_json()
@@ -171,7 +171,7 @@ TAMPERED = [
     {"replies": [B | {"mean": math.nan}, A]},
     {"replies": [B | {"count": -4}, A]},
     {"replies": [B | {"count": None}, A]},
-    {"replies": [B | {"precision": -1}, A]},
+    {"replies": [B | {"squares": -1}, A]},
     {"replies": [B | {"shape": [1.0, 0.0, 1.0]}, A]},
     {"replies": [B | {"shape": [1.0, 2.0]}, A]},
     {"replies": [B | {"age": 3}, A]},

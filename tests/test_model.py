@@ -20,13 +20,16 @@ from colme.model import (
     expected_mean,
     gather,
     hear,
+    learn_noise,
     likely,
+    mean_precision,
     refit,
     refit_due,
     reset,
 )
 from colme.rules import Row, view
 from colme.summary import View
+from colme.views import views_of
 
 Array = NDArray[np.float64]
 
@@ -240,9 +243,11 @@ def test_sums_kept_up_to_date_are_the_sums_made_anew(seed: int) -> None:
     row = memory(means, precisions, [True, *(rng.random(n - 1) < 0.7).tolist()])
     model, bench = fitted(row)
     for l in rng.integers(1, n, 20).tolist():
-        seen = View(rng.normal(0.5, 0.5), 12.0, 1.0, rng.uniform(100, 900))
+        seen = View(rng.normal(0.5, 0.5), 12.0, radius=1.0, squares=rng.uniform(0.2, 2))
         hear(l, seen, row, model, bench)
-        assert view(row, l) == seen
+        precision = mean_precision(12.0, seen.squares, model)
+        assert precision > 0
+        assert view(row, l) == seen._replace(precision=precision)
     kept = summed(model)
     gather(0, n, row, model, bench)
     np.testing.assert_allclose(kept, summed(model), rtol=1e-9, atol=1e-7)
@@ -301,6 +306,44 @@ def test_a_fit_is_kept_until_there_are_a_fifth_more_samples() -> None:
     later = np.array(fits[10:])
     assert (np.diff(later) == np.floor(later[:-1] * 1.2) - later[:-1]).all()
     assert len(fits) < 40
+
+
+def test_the_noise_of_all_streams_is_their_pooled_variance() -> None:
+    rng = np.random.default_rng(20)
+    streams = [rng.normal(l, 0.3, 2 + l) for l in range(30)]
+    row = Row.blank(31)  # one more, never heard of
+    for l, stream in enumerate(streams):
+        row.counts[l], row.squares[l] = float(len(stream)), float(stream.var() * len(stream))
+    pooled = sum(row.squares) / sum(len(stream) - 1 for stream in streams)
+    for scale, share in ((math.inf, 0.0), (2.0, 1.0)):
+        model = Model.blank()
+        learn_noise(31, scale, row, model)
+        degrees = sum(len(stream) - 1 for stream in streams)
+        noise = (degrees * pooled + share * 4.0) / (degrees + share)
+        for l, stream in enumerate(streams):
+            n = len(stream)
+            variance = (10 * noise + row.squares[l]) / (10 + n - 1)
+            assert row.precisions[l] == pytest.approx(n / variance)
+        assert row.precisions[30] == 0.0
+
+
+def test_a_scale_five_times_too_large_soon_does_no_harm() -> None:
+    samples = np.random.default_rng(21).normal(0.0, 0.1, (40, 20))
+    views = views_of(samples, [NormalMixture(0.5, 1000)] * 20, with_squares=True)
+    row = Row.blank(20)
+    for l in range(20):
+        row.counts[l], row.squares[l] = views.counts[l, 5], views.squares[l, 5]
+    model = Model.blank()
+    learn_noise(20, 0.5, row, model)
+    deviations = 1 / np.sqrt(np.array(row.precisions) / 6)
+    assert 0.08 < deviations.mean() < 0.13
+
+
+def test_no_noise_of_unknown_scale_is_no_precision() -> None:
+    row, model = Row.blank(3)._replace(counts=[1.0, 5.0, 0.0]), Model.blank()
+    learn_noise(3, math.inf, row, model)
+    assert row.precisions == [0.0, 0.0, 0.0]
+    assert mean_precision(7, 0.0, model) == 0.0
 
 
 def test_forgetting_leaves_a_blank_model() -> None:

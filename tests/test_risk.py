@@ -37,8 +37,10 @@ def views_over_time(
 ) -> list[Array]:
     """Return what many streams say [stream, step] with so many samples at each step."""
     samples = rng.normal(0.3, deviation, (HORIZON, PAIRS))
-    views = views_of(samples, [bound] * PAIRS, with_precision=False)
-    nobody = [np.full((PAIRS, 1), unknown) for unknown in View()]
+    views = views_of(samples, [bound] * PAIRS, with_squares=False)
+    unknown = View()._asdict()
+    unknown.pop("precision")  # nobody tells
+    nobody = [np.full((PAIRS, 1), value) for value in unknown.values()]
     return [np.hstack([n, v])[:, counts] for n, v in zip(nobody, views, strict=True)]
 
 
@@ -140,7 +142,7 @@ def agents_that_exclude(n_agents: int, runs: int, sigma: float, gamma: float, se
     choice = JOINT._replace(query=int(QueryStrategy.RESTRICTED_ROUND_ROBIN))
     n_excluding = 0
     for _ in range(runs):
-        views = views_of(rng.normal(0, 0.5, (HORIZON, n_agents)), bounds, with_precision=False)
+        views = views_of(rng.normal(0, 0.5, (HORIZON, n_agents)), bounds, with_squares=False)
         n_excluding += excludes(views, -math.log(gamma), choice)
     return n_excluding
 

@@ -60,6 +60,7 @@ class Row:
             spreads=spreads,
             slopes=slopes,
             offsets=offsets,
+            squares=[0.0] * self.n,
             member=list(member or [True] * self.n),
         )
 
@@ -187,7 +188,7 @@ def test_the_joint_test_is_the_test_of_the_pair_with_eta_taken_off(bound: Bound,
     for eta in (0.0, 0.1):
         joint = choice(ClassTest.JOINT, eta=eta, log_risk=3.0)
         beyond = max(0.0, abs(own.mean - peer.mean) - eta)
-        apart = separated(beyond, *own[4:], *peer[4:], 3.0)
+        apart = separated(beyond, *own[4:7], *peer[4:7], 3.0)
         assert rules.belongs(joint, own, peer, True) == (not apart)
         assert rules.belongs(joint, peer, own, True) == (not apart)
         assert not rules.belongs(joint, own, peer, False)
@@ -299,18 +300,19 @@ def outcome(
 ) -> list[NDArray[np.float64]]:
     """Return estimates and class counts at every so-many steps, by the compiled or plain loop."""
     by_model = chosen.weighting == Weighting.MODEL
-    views = views_of(SAMPLES, bounds, with_precision=by_model)
+    views = views_of(SAMPLES, bounds, with_squares=by_model)
     steps = np.arange(40)
     slots = np.where(steps % every == every - 1, steps // every, -1)
     n_slots = int(slots.max()) + 1
     estimates = np.empty((7, n_slots))
     counts, likely = np.empty((2, 7, n_slots, 3), np.int16)
-    common = views, chosen, 0, 7, LABELS, slots, estimates, counts
+    common = 0, 7, LABELS, slots, estimates, counts
     if by_model:
         loop = kernels.collaborate_by_model
-        (loop.function if plain else loop)(*common, likely)
+        scales = np.array([bound.scale for bound in bounds])
+        (loop.function if plain else loop)(views, chosen, scales, *common, likely)
         return [estimates, counts.astype(float), likely.astype(float)]
-    (kernels.collaborate.function if plain else kernels.collaborate)(*common)
+    (kernels.collaborate.function if plain else kernels.collaborate)(views, chosen, *common)
     return [estimates, counts.astype(float)]
 
 

@@ -119,7 +119,7 @@ def test_every_agent_may_have_a_bound_of_its_own(query: str, test: str, weightin
 
 
 def test_the_same_bound_for_each_is_one_bound_and_the_usual_one_goes_by_sigma() -> None:
-    usual = NormalMixture(0.1, 500)
+    usual = NormalMixture(0.1, 1000)
     expected = simulate(SAMPLES, sigma=0.1)
     close(simulate(SAMPLES, bound=usual), expected)
     close(simulate(SAMPLES, bound=(usual for _ in range(11))), expected)

@@ -1,4 +1,4 @@
-"""Folding a stream into a mean and its squares; what is known of it: precision and evidence."""
+"""Folding a stream into a mean and its squares; what is known of it."""
 
 import math
 import statistics
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streams import FAMILY, evidence_against, name
 
 from colme.bounds import Bound, Evidence, Laplace, folded_mean, folded_squares, separated
-from colme.summary import View, mean_precision, recentred
+from colme.summary import View, recentred
 
 samples_lists = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50)
 
@@ -48,32 +48,6 @@ def test_folding_stays_exact_to_the_last_digits_over_a_long_stream() -> None:
 def test_a_sample_equal_to_the_mean_leaves_it(count: int, mean: float) -> None:
     assert folded_mean(mean, count, mean) == mean
     assert folded_squares(2.5, mean, mean, mean) == 2.5
-
-
-@given(samples_lists, st.floats(1e-3, 1e6))
-def test_precision_is_the_count_over_a_variance_that_starts_at_the_scale(
-    samples: list[float], scale: float
-) -> None:
-    n = len(samples)
-    squares = sum((x - statistics.fmean(samples)) ** 2 for x in samples)
-    variance = (10 * scale**2 + squares) / (10 + n - 1)
-    assert float(mean_precision(n, squares, scale)) == pytest.approx(n / variance)
-    if squares > 1e-9:
-        unknown = float(mean_precision(n, squares, math.inf))
-        assert unknown == pytest.approx(n / statistics.variance(samples))
-
-
-def test_nothing_is_known_precisely_without_samples_or_without_any_variance() -> None:
-    assert float(mean_precision(0, 0.0, 0.5)) == 0
-    for count in (0, 1, 9):
-        assert float(mean_precision(count, 0.0, math.inf)) == 0  # one sample, or all equal
-
-
-def test_precisions_of_many_are_those_of_each() -> None:
-    counts, squares = np.array([0.0, 1.0, 2.0, 50.0]), np.array([0.0, 0.0, 0.5, 12.0])
-    for scale in (0.5, math.inf):
-        each = [float(mean_precision(n, s, scale)) for n, s in zip(counts, squares, strict=True)]
-        np.testing.assert_array_equal(mean_precision(counts, squares, scale), each)
 
 
 @pytest.mark.parametrize("bound", FAMILY, ids=name)

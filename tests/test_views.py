@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from streams import FAMILY, name
 
 from colme.bounds import Bound, Laplace, Stitched
-from colme.summary import mean_precision, recentred
+from colme.summary import recentred
 from colme.views import Views, seen, summarise, views_of
 
 SAMPLES: NDArray[np.float64] = np.column_stack(
@@ -31,10 +31,10 @@ def followed(bound: Bound, samples: NDArray[np.float64]) -> NDArray[np.float64]:
                 stream.mean,
                 stream.count,
                 evidence.radius(-math.log(bound.gamma)),
-                float(mean_precision(stream.count, stream.squares, bound.scale)),
                 evidence.spread,
                 evidence.slope,
                 evidence.offset,
+                stream.squares,
             ]
         )
     return np.transpose(told)
@@ -49,33 +49,33 @@ def compare(views: Views, bounds: list[Bound]) -> None:
 @pytest.mark.parametrize("bound", FAMILY, ids=name)
 def test_views_are_what_following_each_stream_gives(bound: Bound) -> None:
     bounds = [bound] * SAMPLES.shape[1]
-    compare(views_of(SAMPLES, bounds, with_precision=True), bounds)
+    compare(views_of(SAMPLES, bounds, with_squares=True), bounds)
 
 
 def test_every_agent_may_have_a_bound_of_its_own() -> None:
     bounds = [FAMILY[a % len(FAMILY)] for a in range(SAMPLES.shape[1])]
-    compare(views_of(SAMPLES, bounds, with_precision=True), bounds)
+    compare(views_of(SAMPLES, bounds, with_squares=True), bounds)
 
 
 def test_the_radius_of_a_counted_bound_is_its_radius() -> None:
     bound = Laplace(0.5, 0.01)
-    views = views_of(SAMPLES, [bound] * SAMPLES.shape[1], with_precision=False)
+    views = views_of(SAMPLES, [bound] * SAMPLES.shape[1], with_squares=False)
     for t in (0, 1, 39):
         assert views.radii[3, t] == pytest.approx(bound.radius(t + 1), rel=1e-12)
 
 
-def test_precisions_are_left_out_unless_asked_for() -> None:
+def test_squares_are_left_out_unless_asked_for() -> None:
     bounds = [Stitched(0.5)] * SAMPLES.shape[1]
-    without = views_of(SAMPLES, bounds, with_precision=False)
-    assert not without.precisions.any()
-    for one, other in zip(without, views_of(SAMPLES, bounds, with_precision=True), strict=True):
-        if one is not without.precisions:
+    without = views_of(SAMPLES, bounds, with_squares=False)
+    assert not without.squares.any()
+    for one, other in zip(without, views_of(SAMPLES, bounds, with_squares=True), strict=True):
+        if one is not without.squares:
             np.testing.assert_array_equal(one, other)
 
 
 def test_what_is_seen_is_one_place_of_every_field() -> None:
     views = Views(*(np.arange(6.0).reshape(2, 3) + 10 * i for i in range(7)))
-    assert seen(views, 1, 2) == (5.0, 15.0, 25.0, 35.0, 45.0, 55.0, 65.0)
+    assert seen(views, 1, 2) == (5.0, 15.0, 25.0, 0.0, 35.0, 45.0, 55.0, 65.0)
 
 
 def test_the_compiled_summary_is_the_plain_fold() -> None:

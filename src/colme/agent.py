@@ -15,7 +15,7 @@ from colme import _check, model, rules
 from colme.algorithm import Algorithm, ClassTest, Weighting, resolve
 from colme.bounds import Bound, Evidence, choose_bound, split_risk
 from colme.messages import Query, Reply, Snapshot
-from colme.summary import View, mean_precision, recentred
+from colme.summary import View, recentred
 
 __all__ = ["Agent"]
 
@@ -191,9 +191,8 @@ class Agent:
             raise ValueError(f"{self.name!r} received a query meant for {query.receiver!r}")
         stream = self._stream
         told = recentred(stream.evidence, stream.mean)
-        precision = float(mean_precision(stream.count, stream.squares, self.bound.scale))
         shape = (told.spread, told.slope, float(told.offset))
-        return Reply(self.name, stream.mean, stream.count, precision, shape)
+        return Reply(self.name, stream.mean, stream.count, stream.squares, shape)
 
     def receive(self, reply: Reply) -> bool:
         """Remember a peer's reply; return False if it is older than what is known already."""
@@ -206,7 +205,9 @@ class Agent:
         self._remember(reply)
         self._exclude()
         if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, self.count):
-            model.refit(len(self._index), self.count, self._row, self._model, self._bench)
+            n = len(self._index)
+            model.learn_noise(n, self.bound.scale, self._row, self._model)
+            model.refit(n, self.count, self._row, self._model, self._bench)
         return True
 
     def snapshot(self) -> Snapshot:
@@ -262,29 +263,29 @@ class Agent:
         l = self._index[reply.sender]
         reply = self._completed(reply)
         self._replies[l] = reply
-        if reply.count == 0 or reply.precision is None or reply.shape is None:
+        if reply.count == 0 or reply.squares is None or reply.shape is None:
             return
         radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
-        rules.remember(
-            self._row, l, View(reply.mean, reply.count, radius, reply.precision, *reply.shape)
-        )
+        precision = model.mean_precision(reply.count, reply.squares, self._model)
+        seen = View(reply.mean, reply.count, radius, precision, *reply.shape, reply.squares)
+        rules.remember(self._row, l, seen)
 
     def _completed(self, reply: Reply) -> Reply:
         """Return the reply with what its sender left out, as the agent's own bound has it."""
-        if reply.count == 0 or (reply.precision is not None and reply.shape is not None):
+        if reply.count == 0 or (reply.squares is not None and reply.shape is not None):
             return reply
         shape = getattr(self.bound, "shape", None)
         if shape is None:
             raise ValueError(
                 f"the reply of {reply.sender!r} carries no evidence, and the agent's own bound, "
-                f"{type(self.bound).__name__}, cannot stand in: let it answer with precision and "
+                f"{type(self.bound).__name__}, cannot stand in: let it answer with squares and "
                 "shape"
             )
         return replace(
             reply,
-            precision=reply.count / self.bound.scale**2
-            if reply.precision is None
-            else reply.precision,
+            squares=(reply.count - 1) * self.bound.scale**2
+            if reply.squares is None
+            else reply.squares,
             shape=shape(reply.count) if reply.shape is None else reply.shape,
         )
 

@@ -20,7 +20,9 @@ from colme.model import (
     expected_mean,
     gather,
     hear,
+    learn_noise,
     likely,
+    mean_precision,
     refit,
     refit_due,
     reset,
@@ -58,6 +60,7 @@ def _blank_row(n: int) -> Row:
         np.empty(n),
         np.empty(n),
         np.empty(n),
+        np.empty(n),
         np.empty(n, np.bool_),
     )
 
@@ -66,7 +69,7 @@ def _blank_row(n: int) -> Row:
 def _forget(row: Row, class_test: int, a: int, labels: NDArray[np.int64]) -> None:
     """Make the row that of an agent that has heard of nobody, and knows its class if it may."""
     for l in range(len(row.means)):
-        remember(row, l, View(0.0, 0.0, np.inf, 0.0, np.inf, np.inf, 0.0))
+        remember(row, l, View(0.0, 0.0, np.inf, 0.0, np.inf, np.inf, 0.0, 0.0))
         known = l < labels.size and labels[l] == labels[a]
         row.member[l] = known or class_test != ClassTest.KNOWN
 
@@ -213,6 +216,7 @@ def _blank_bench(n_row: int) -> Bench:
 def collaborate_by_model(
     views: Views,
     choice: Choice,
+    scales: NDArray[np.float64],
     first: int,
     last: int,
     labels: NDArray[np.int64],
@@ -223,6 +227,8 @@ def collaborate_by_model(
 ) -> None:
     """Do what `collaborate` does with weights from a model; likely_counts are of likely classes.
 
+    `scales` are the most that the standard deviation of each agent's samples can be.
+
     The model's sums over members are kept up to date with every reply, and made anew when a peer
     changes sides, after a fit, and once a round.
 
@@ -232,7 +238,7 @@ def collaborate_by_model(
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
     >>> views, choice = Views(one, one, one, one, one, one, one), Choice(1, 2, 4, 0.0, 1.0)
     >>> counts = class_counts, class_counts[:0]
-    >>> collaborate_by_model(views, choice, 0, 1, zero, zero, estimates, *counts)
+    >>> collaborate_by_model(views, choice, one[0], 0, 1, zero, zero, estimates, *counts)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)
     """
@@ -250,6 +256,7 @@ def collaborate_by_model(
         n_changed, n_uncounted = 1, 0  # the first class is new
         for t in range(horizon):
             remember(row, a, seen(views, a, t))
+            row.precisions[a] = mean_precision(row.counts[a], row.squares[a], model)
             l = next_peer(choice, a, n_agents, cursor, row)
             if l >= 0:
                 n_changed += l <= cursor
@@ -258,6 +265,7 @@ def collaborate_by_model(
                 hear(l, seen(views, l, t), row, model, bench)
             n_changed += classify(choice, a, n_row, row)
             if l >= 0 and refit_due(model, row.counts[a]):
+                learn_noise(n_agents, scales[a], row, model)
                 refit(n_agents, row.counts[a], row, model, bench)
                 n_changed += 1
             if n_changed > 0:

@@ -67,13 +67,13 @@ class Reply:
 
     Parameters
     ----------
-    precision
-        One over the variance of that mean, as the sender estimates it.
+    squares
+        Σ (x - x̄)² over those samples: how much the stream scatters.
     shape
         (spread, slope, offset) of the evidence around it, see `colme.bounds.Evidence`: what the
         receiver needs to test whether both means are equal, whatever bound the sender has.
 
-    Without precision or shape the receiver reads the reply with its own bound.
+    Without squares or shape the receiver reads the reply with its own bound.
 
     Examples
     --------
@@ -87,16 +87,16 @@ class Reply:
     sender: str
     mean: float
     count: int
-    precision: float | None = None
+    squares: float | None = None
     shape: Shape | None = None
 
     def __post_init__(self) -> None:
         _name("sender", self.sender)
         object.__setattr__(self, "mean", _check.sample("mean", self.mean))
         object.__setattr__(self, "count", _whole("count", self.count, 0, _MOST))
-        if self.precision is not None:
-            precision = _check.non_negative("precision", self.precision)
-            object.__setattr__(self, "precision", precision)
+        if self.squares is not None:
+            squares = _check.non_negative("squares", self.squares)
+            object.__setattr__(self, "squares", squares)
         if self.shape is not None:
             object.__setattr__(self, "shape", _checked_shape(self.shape))
 

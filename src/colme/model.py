@@ -28,7 +28,9 @@ __all__ = [
     "expected_mean",
     "gather",
     "hear",
+    "learn_noise",
     "likely",
+    "mean_precision",
     "refit",
     "refit_due",
     "reset",
@@ -40,13 +42,17 @@ MOST_CLASSES = 8
 """A fit starts from so many classes; more than that are described as a crowd."""
 _STRAYS = MOST_CLASSES
 """Where `shares` keeps the strays', and the sums the crowd's."""
-_NEXT, _SIZE, _WIDTH, _TRUST, _CROWD_MEAN, _CROWD_VARIANCE = range(6)
-N_FACTS = 6
+_NEXT, _SIZE, _WIDTH, _TRUST, _CROWD_MEAN, _CROWD_VARIANCE, _NOISE, _FRESH = range(8)
+N_FACTS = 8
 
 _FEWEST = 3
 """Means needed for a fit."""
-_REFIT_RATIO = 1.2
-"""A fit is kept until the agent has so many times the samples."""
+_REFIT_RATIO, _FRESH_RATIO = 1.2, 1.5
+"""A fit is kept until the agent has so many times the samples; so is a fit from quantiles."""
+_CLASS_COST = 1.5
+"""A class costs so many times the logarithm of the number of means."""
+_SCALE_COUNT, _NOISE_COUNT = 1.0, 10.0
+"""So many samples the scale counts for in everybody's noise, and that noise in one stream's."""
 _FRESH_STEPS, _WARM_STEPS, _CROWD_STEPS = 15, 5, 3
 """Steps of the fit: from quantiles, from the last fit, of the crowd."""
 _CLOSEST = 9.0
@@ -72,7 +78,8 @@ class Model(NamedTuple):
     ----------
     facts
         When to fit again, how many classes, the width over which strays lie (0: not fitted), how
-        far to trust the classes rather than the crowd, and the crowd's mean and variance.
+        far to trust the classes rather than the crowd, the crowd's mean and variance, the variance
+        of a sample averaged over all streams, and when to fit from quantiles again.
     atoms, shares
         Mean and share of each class; the last share is the strays'.
     weights, totals
@@ -304,15 +311,15 @@ def _settle(
 
     Notes
     -----
-    Each class costs ln n, as in the Bayesian information criterion for its mean and its share.
+    Each class costs 1.5 ln n: three halves of what the Bayesian information criterion charges for
+    its mean and its share, because agents fit again and again.
     """
-    penalty = math.log(n)
+    penalty = _CLASS_COST * math.log(n)
     precision = 0.0
     for l in range(n):
         precision += bench.precisions[l] / n
-    log_likelihood = 0.0
     for step in range(steps):
-        log_likelihood = _explain(n, size, width, atoms, shares, bench)
+        _explain(n, size, width, atoms, shares, bench)
         before = size
         size, move = _improve(n, size, penalty, atoms, shares, bench)
         if step > 1:
@@ -325,7 +332,7 @@ def _settle(
         shares[_STRAYS] /= total
         if size == before and move < _SETTLED and step > 2:
             break
-    return size, log_likelihood - penalty * size
+    return size, _explain(n, size, width, atoms, shares, bench) - penalty * size
 
 
 @compiled
@@ -410,6 +417,63 @@ def _size_up(n: int, model: Model, bench: Bench) -> float:
 
 
 @compiled
+def _fit_anew(n: int, width: float, bench: Bench) -> tuple[int, float]:
+    """Fit classes from quantiles of the means, on the bench; return (classes, likelihood)."""
+    size = MOST_CLASSES if n > MOST_CLASSES else n
+    _sort(n, bench.left, bench.means)
+    for k in range(size):
+        bench.atoms[k] = bench.left[int((k + 0.5) * n / size)]
+        bench.shares[k] = 0.5 / size
+    bench.shares[_STRAYS] = 0.5
+    return _settle(n, size, _FRESH_STEPS, width, bench.atoms, bench.shares, bench)
+
+
+@compiled
+def mean_precision(count: float, squares: float, model: Model) -> float:
+    """Return one over the variance of a mean of `count` samples with Σ (x - x̄)² = `squares`.
+
+    Examples
+    --------
+    >>> model = Model.blank()
+    >>> learn_noise(1, 0.5, Row.blank(1), model)
+    >>> mean_precision(4, 0.75, model), mean_precision(0, 0.0, model)
+    (16.0, 0.0)
+
+    Notes
+    -----
+    n / v with v = (10 v̄ + Σ (x - x̄)²) / (10 + n - 1), where v̄ is what `learn_noise` has found.
+    """
+    known = _NOISE_COUNT * model.facts[_NOISE] + squares
+    return count * (_NOISE_COUNT + count - 1.0) / known if known > 0.0 else 0.0
+
+
+@compiled
+def learn_noise(n: int, scale: float, row: Row, model: Model) -> None:
+    """Estimate the variance of a sample from all streams; bring the row's precisions up to date.
+
+    `scale` is the most that the standard deviation can be.  It is safe, and often far too large
+    (half the range, say), so it counts for one sample only.
+
+    Examples
+    --------
+    >>> row, model = Row.blank(2)._replace(counts=[5.0, 6.0], squares=[0.04, 0.05]), Model.blank()
+    >>> learn_noise(2, 0.1, row, model)
+    >>> [round(precision) for precision in row.precisions]
+    [500, 600]
+    """
+    counts, squares = row.counts, row.squares
+    total, degrees = 0.0, 0.0
+    if scale < math.inf:
+        total, degrees = _SCALE_COUNT * scale * scale, _SCALE_COUNT
+    for l in range(n):
+        total += squares[l]
+        degrees += counts[l] - 1.0 if counts[l] > 0.0 else 0.0
+    model.facts[_NOISE] = total / degrees if degrees > 0.0 else 0.0
+    for l in range(n):
+        row.precisions[l] = mean_precision(counts[l], squares[l], model)
+
+
+@compiled
 def refit(n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
     """Fit the model to the n means of the row, for an agent with so many samples.
 
@@ -435,13 +499,10 @@ def refit(n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
         if bench.roots[l] > _WIDEST / width:
             bench.roots[l] = _WIDEST / width
             bench.precisions[l] = bench.roots[l] ** 2
-    _sort(known, bench.left, bench.means)
-    fresh = MOST_CLASSES if known > MOST_CLASSES else known
-    for k in range(fresh):
-        bench.atoms[k] = bench.left[int((k + 0.5) * known / fresh)]
-        bench.shares[k] = 0.5 / fresh
-    bench.shares[_STRAYS] = 0.5
-    fresh, best = _settle(known, fresh, _FRESH_STEPS, width, bench.atoms, bench.shares, bench)
+    fresh, best = 0, -math.inf
+    if count >= model.facts[_FRESH]:
+        model.facts[_FRESH] = count * _FRESH_RATIO
+        fresh, best = _fit_anew(known, width, bench)
     size = int(model.facts[_SIZE])
     warm = -math.inf
     if size > 0:
@@ -519,7 +580,8 @@ def hear(l: int, seen: View, row: Row, model: Model, bench: Bench) -> None:
     --------
     >>> row, model = Row.blank(1), Model.blank()
     >>> model.facts[1:3], model.atoms[0], model.shares[0] = [1.0, 2.0], 0.0, 1.0
-    >>> hear(0, View(mean=0.1, precision=100.0), row, model, Bench.blank(1))
+    >>> model.facts[6] = 0.01
+    >>> hear(0, View(mean=0.1, n_samples=1), row, model, Bench.blank(1))
     >>> row.means[0], model.weights[0]
     (0.1, 100.0)
     """
@@ -527,8 +589,9 @@ def hear(l: int, seen: View, row: Row, model: Model, bench: Bench) -> None:
     if counts and row.precisions[l] > 0.0:
         enter(-1.0, row.means[l], row.precisions[l], model, bench)
     remember(row, l, seen)
+    row.precisions[l] = mean_precision(seen.n_samples, seen.squares, model)
     if counts:
-        enter(1.0, seen.mean, seen.precision, model, bench)
+        enter(1.0, seen.mean, row.precisions[l], model, bench)
 
 
 @compiled

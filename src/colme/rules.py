@@ -56,12 +56,13 @@ class Row(NamedTuple):
     spreads: Numbers
     slopes: Numbers
     offsets: Numbers
+    squares: Numbers
     member: Flags
 
     @staticmethod
     def blank(n: int) -> Row:
         """Return a row of lists, for n agents never heard of."""
-        mean, n_samples, radius, precision, spread, slope, offset = View()
+        mean, n_samples, radius, precision, spread, slope, offset, squares = View()
         return Row(
             means=[mean] * n,
             counts=[n_samples] * n,
@@ -70,6 +71,7 @@ class Row(NamedTuple):
             spreads=[spread] * n,
             slopes=[slope] * n,
             offsets=[offset] * n,
+            squares=[squares] * n,
             member=[True] * n,
         )
 
@@ -114,6 +116,7 @@ def view(row: Row, l: int) -> View:
         row.spreads[l],
         row.slopes[l],
         row.offsets[l],
+        row.squares[l],
     )
 
 
@@ -135,6 +138,7 @@ def remember(row: Row, l: int, seen: View) -> None:
     row.spreads[l] = seen.spread
     row.slopes[l] = seen.slope
     row.offsets[l] = seen.offset
+    row.squares[l] = seen.squares
 
 
 @compiled
@@ -205,9 +209,18 @@ def classify(choice: Choice, a: int, n: int, row: Row) -> int:
         return 0
     n_changed = 0
     own = view(row, a)
-    means, counts, radii, precisions, spreads, slopes, offsets, member = row
+    means, counts, radii, precisions, spreads, slopes, offsets, squares, member = row
     for l in range(n):
-        peer = View(means[l], counts[l], radii[l], precisions[l], spreads[l], slopes[l], offsets[l])
+        peer = View(
+            means[l],
+            counts[l],
+            radii[l],
+            precisions[l],
+            spreads[l],
+            slopes[l],
+            offsets[l],
+            squares[l],
+        )
         now = belongs(choice, own, peer, member[l])
         n_changed += now != member[l]
         member[l] = now
@@ -308,10 +321,19 @@ def overlap_sums(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float, 
     weights = total = 0.0
     own = view(row, a)
     mean_a, radius_a = own.mean, own.radius
-    means, counts, radii, precisions, spreads, slopes, offsets, member = row
+    means, counts, radii, precisions, spreads, slopes, offsets, squares, member = row
     for l in range(n):
         mean_l, radius_l = means[l], radii[l]
-        peer = View(mean_l, counts[l], radius_l, precisions[l], spreads[l], slopes[l], offsets[l])
+        peer = View(
+            mean_l,
+            counts[l],
+            radius_l,
+            precisions[l],
+            spreads[l],
+            slopes[l],
+            offsets[l],
+            squares[l],
+        )
         now = belongs(choice, own, peer, member[l])
         n_changed += now != member[l]
         member[l] = now

@@ -138,7 +138,8 @@ def _work_on_run(setup: _Setup, run: int) -> Callable[[int, int], None]:
     trajectory, slots = setup.trajectory, setup.slots
     chosen = trajectory.algorithm
     by_model = chosen.weighting == Weighting.MODEL
-    views = views_of(setup.samples[run], setup.bounds, with_precision=by_model)
+    views = views_of(setup.samples[run], setup.bounds, with_squares=by_model)
+    scales = np.array([bound.scale for bound in setup.bounds])
     choice = Choice(
         int(chosen.query),
         int(chosen.class_test),
@@ -157,11 +158,11 @@ def _work_on_run(setup: _Setup, run: int) -> Callable[[int, int], None]:
         likely_counts = trajectory.likely_counts[run].swapaxes(0, 1)
 
     def work(first: int, last: int) -> None:
-        common = views, choice, first, last, trajectory.labels, slots, estimates, class_counts
+        common = first, last, trajectory.labels, slots, estimates, class_counts
         if by_model:
-            kernels.collaborate_by_model(*common, likely_counts)
+            kernels.collaborate_by_model(views, choice, scales, *common, likely_counts)
         else:
-            kernels.collaborate(*common)
+            kernels.collaborate(views, choice, *common)
 
     return work
 

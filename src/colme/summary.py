@@ -12,10 +12,7 @@ import numpy as np
 
 from colme.bounds import Evidence
 
-__all__ = ["View", "mean_precision", "recentred"]
-
-_PRIOR_COUNT = 10.0
-"""The variance of a stream starts at its scale squared, which counts for so many samples."""
+__all__ = ["View", "recentred"]
 
 
 class View(NamedTuple):
@@ -28,9 +25,11 @@ class View(NamedTuple):
     radius
         How far that mean may be from the truth at the risk γ of who looks.
     precision
-        One over the variance of that mean, as it is estimated (0: never heard of).
+        One over the variance of that mean, as who looks estimates it (0: never heard of).
     spread, slope, offset
         The evidence around that mean, see `colme.bounds.Evidence`.
+    squares
+        Σ (x - x̄)² over those samples.
 
     Examples
     --------
@@ -45,33 +44,7 @@ class View(NamedTuple):
     spread: float = math.inf
     slope: float = math.inf
     offset: float = 0.0
-
-
-def mean_precision(count: Any, squares: Any, scale: float) -> Any:
-    """Return one over the estimated variance of a mean; numbers and arrays alike.
-
-    `squares` is Σ (x - x̄)², and `scale` the most that the standard deviation can be: the bound
-    on it is safe and often far too wide, so it only stands for the first few samples.
-
-    Examples
-    --------
-    >>> float(mean_precision(1, 0.0, scale=0.5))
-    4.0
-    >>> round(float(mean_precision(1000, 1000 * 0.01, scale=0.5)))
-    80720
-    >>> float(mean_precision(0, 0.0, scale=0.5)), float(mean_precision(1, 0.0, scale=math.inf))
-    (0.0, 0.0)
-
-    Notes
-    -----
-    n / v with v = (10 σ² + Σ (x - x̄)²) / (10 + n - 1), or the sample variance if σ is unknown.
-    """
-    if math.isinf(scale):
-        known, degrees = np.asarray(squares), np.maximum(np.subtract(count, 1.0), 0.0)
-    else:
-        known = squares + _PRIOR_COUNT * scale**2
-        degrees = _PRIOR_COUNT + np.subtract(count, 1.0)
-    return np.divide(count * degrees, known, out=np.zeros(np.shape(known)), where=known > 0.0)
+    squares: float = 0.0
 
 
 def recentred(evidence: Evidence[Any], mean: Any) -> Evidence[Any]:

@@ -65,7 +65,7 @@ class Situation:
     [3813, 3813, 1017]
     >>> sharper = Situation(situation.means, sigma=0.5, delta=0.001, class_test="joint")
     >>> identification_times(sharper)[[0, 67, 134]].tolist()
-    [2060, 2060, 590]
+    [2004, 2004, 587]
     """
 
     true_means: ArrayLike
@@ -160,7 +160,7 @@ def threshold(situation: Situation, n_a: int, n_l: int) -> float:
     ...     round(threshold(Situation([0.0, 1.0], 0.5, 0.1, class_test=test), 100, 100), 3)
     ...     for test in ("overlap", "joint")
     ... ]
-    [0.386, 0.297]
+    [0.386, 0.324]
 
     Notes
     -----
@@ -267,7 +267,7 @@ def model_time(situation: Situation, epsilon: float) -> int:
     Examples
     --------
     >>> model_time(Situation([0.2] * 200, sigma=0.5, delta=0.001, class_test="joint"), 0.1)
-    3412
+    3357
 
     Notes
     -----
@@ -375,7 +375,7 @@ def plan(
     --------
     >>> both = plan([0.2, 0.8], [100, 100], sigma=0.5, delta=0.001, epsilons=[0.1])
     >>> both["classes"][0]["zeta"], both["joint"]["classes"][0]["zeta"]
-    (584, 402)
+    (584, 408)
     """
     sizes = _check.class_sizes(class_sizes, len(class_means))
     means = np.repeat(np.asarray(class_means, np.float64), sizes)

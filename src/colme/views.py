@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from colme._compile import compiled, kernel
 from colme.bounds import Bound, Stream, folded_mean, folded_squares
 from colme.bounds.counted import Counted
-from colme.summary import View, mean_precision, recentred
+from colme.summary import View, recentred
 
 __all__ = ["Views", "seen", "summarise", "views_of"]
 
@@ -27,6 +27,8 @@ _VECTOR = 16
 
 class Views(NamedTuple):
     """Every agent's view of itself: each field is one of `View`, [agent, time].
+
+    Precisions are missing: who looks has to estimate them.
 
     Examples
     --------
@@ -38,10 +40,10 @@ class Views(NamedTuple):
     means: NDArray[np.float64]
     counts: NDArray[np.float64]
     radii: NDArray[np.float64]
-    precisions: NDArray[np.float64]
     spreads: NDArray[np.float64]
     slopes: NDArray[np.float64]
     offsets: NDArray[np.float64]
+    squares: NDArray[np.float64]
 
 
 @compiled
@@ -58,10 +60,11 @@ def seen(views: Views, l: int, t: int) -> View:
         views.means[l, t],
         views.counts[l, t],
         views.radii[l, t],
-        views.precisions[l, t],
+        0.0,
         views.spreads[l, t],
         views.slopes[l, t],
         views.offsets[l, t],
+        views.squares[l, t],
     )
 
 
@@ -97,24 +100,22 @@ def summarise(
             )
 
 
-def views_of(
-    samples: NDArray[np.float64], bounds: Sequence[Bound], *, with_precision: bool
-) -> Views:
+def views_of(samples: NDArray[np.float64], bounds: Sequence[Bound], *, with_squares: bool) -> Views:
     """Return the views of one run's samples[time, agent]; `bounds` are one for each agent.
 
-    Precisions are zero, as if nobody were heard of, unless they are asked for.
+    Squares are zero unless they are asked for.
 
     Examples
     --------
     >>> from colme.bounds import Laplace
-    >>> views = views_of(np.ones((3, 2)), [Laplace(0.5, 0.05)] * 2, with_precision=True)
+    >>> views = views_of(np.ones((3, 2)), [Laplace(0.5, 0.05)] * 2, with_squares=True)
     >>> views.counts[1].tolist(), views.radii.shape
     ([1.0, 2.0, 3.0], (2, 3))
     """
     horizon, n_agents = samples.shape
     means = np.empty((n_agents, horizon))
-    squares = np.empty((n_agents if with_precision else 0, horizon))
-    summarise(samples, means, squares)
+    squares = np.zeros(means.shape)
+    summarise(samples, means, squares if with_squares else squares[:0])
     counts = np.broadcast_to(np.arange(1.0, horizon + 1), means.shape)
     if len(set(bounds)) == 1:
         tables = _tables(bounds[0], samples, means)
@@ -124,13 +125,7 @@ def views_of(
             who = np.array([other == bound for other in bounds])
             tables[:, who] = _tables(bound, samples[:, who], means[who])
     radii, spreads, slopes, offsets = tables
-    precisions = np.zeros(means.shape)
-    if with_precision:
-        scales = np.array([bound.scale for bound in bounds])
-        for scale in set(scales.tolist()):
-            who = scales == scale
-            precisions[who] = mean_precision(counts[who], squares[who], scale)
-    return Views(means, counts, radii, precisions, spreads, slopes, offsets)
+    return Views(means, counts, radii, spreads, slopes, offsets, squares)
 
 
 def _tables(

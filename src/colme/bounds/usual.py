@@ -11,7 +11,7 @@ from colme.bounds.protocol import Bound
 
 __all__ = ["choose_bound", "usual_bound"]
 
-_N_OPT = 500
+_N_OPT = 1000
 """The joint test is tuned for so many samples; from a hundred to ten thousand it costs little."""
 
 
@@ -23,7 +23,7 @@ def usual_bound(class_test: ClassTest, sigma: float, gamma: float) -> Laplace | 
     >>> usual_bound(ClassTest.OVERLAP, sigma=0.5, gamma=0.01)
     Laplace(sigma=0.5, gamma=0.01)
     >>> usual_bound(ClassTest.JOINT, sigma=0.5, gamma=0.01)
-    NormalMixture(sigma=0.5, n_opt=500.0, gamma=0.01)
+    NormalMixture(sigma=0.5, n_opt=1000.0, gamma=0.01)
     """
     if class_test == ClassTest.JOINT:
         return NormalMixture(sigma, _N_OPT, gamma)
