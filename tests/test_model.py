@@ -48,7 +48,7 @@ def memory(means: Array, precisions: Array, member: list[bool] | None = None) ->
 
 def fitted(row: Row, a: int = 0) -> tuple[Model, Bench]:
     model, bench = Model.blank(), Bench.blank(len(row.means))
-    refit(len(row.means), 10.0, row, model, bench)
+    refit(a, len(row.means), 10.0, row, model, bench)
     gather(a, len(row.means), row, model, bench)
     return model, bench
 
@@ -300,7 +300,7 @@ def test_a_fit_is_kept_until_there_are_a_fifth_more_samples() -> None:
     fits = []
     for count in range(1, 1001):
         if refit_due(model, count):
-            refit(40, count, row, model, bench)
+            refit(0, 40, count, row, model, bench)
             fits.append(count)
     assert fits[:5] == [3, 4, 5, 6, 7]
     later = np.array(fits[10:])

@@ -207,7 +207,7 @@ class Agent:
         if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, self.count):
             n = len(self._index)
             model.learn_noise(n, self.bound.scale, self._row, self._model)
-            model.refit(n, self.count, self._row, self._model, self._bench)
+            model.refit(self._self, n, self.count, self._row, self._model, self._bench)
         return True
 
     def snapshot(self) -> Snapshot:

@@ -189,7 +189,7 @@ def collaborate(
 @compiled
 def _blank_model() -> Model:
     n = MOST_CLASSES + 1
-    return Model(np.empty(N_FACTS), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    return Model(np.empty(N_FACTS), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n))
 
 
 @compiled
@@ -266,7 +266,7 @@ def collaborate_by_model(
             n_changed += classify(choice, a, n_row, row)
             if l >= 0 and refit_due(model, row.counts[a]):
                 learn_noise(n_agents, scales[a], row, model)
-                refit(n_agents, row.counts[a], row, model, bench)
+                refit(a, n_agents, row.counts[a], row, model, bench)
                 n_changed += 1
             if n_changed > 0:
                 gather(a, n_agents, row, model, bench)

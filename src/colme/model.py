@@ -55,6 +55,8 @@ _SCALE_COUNT, _NOISE_COUNT = 1.0, 10.0
 """So many samples the scale counts for in everybody's noise, and that noise in one stream's."""
 _FRESH_STEPS, _WARM_STEPS, _CROWD_STEPS = 15, 5, 3
 """Steps of the fit: from quantiles, from the last fit, of the crowd."""
+_CHANCE = 3.0
+"""A class is spread out if its means scatter by so many standard deviations more than noise."""
 _CLOSEST = 9.0
 """Classes less than 3 standard errors apart are one: squared."""
 _SETTLED = 0.05
@@ -80,8 +82,9 @@ class Model(NamedTuple):
         When to fit again, how many classes, the width over which strays lie (0: not fitted), how
         far to trust the classes rather than the crowd, the crowd's mean and variance, the variance
         of a sample averaged over all streams, and when to fit from quantiles again.
-    atoms, shares
-        Mean and share of each class; the last share is the strays'.
+    atoms, shares, variances
+        Mean, share and spread of each class, 0 unless it must be several that are not told apart
+        yet; the last share is the strays'.
     weights, totals
         Σ weights and Σ weights · means of the members, for each class; the last are the crowd's.
 
@@ -94,13 +97,14 @@ class Model(NamedTuple):
     facts: Numbers
     atoms: Numbers
     shares: Numbers
+    variances: Numbers
     weights: Numbers
     totals: Numbers
 
     @staticmethod
     def blank() -> Model:
         """Return a model of lists, not fitted yet."""
-        model = Model([0.0] * N_FACTS, *([0.0] * (MOST_CLASSES + 1) for _ in range(4)))
+        model = Model([0.0] * N_FACTS, *([0.0] * (MOST_CLASSES + 1) for _ in range(5)))
         reset(model)
         return model
 
@@ -113,7 +117,7 @@ class Model(NamedTuple):
             or not all(math.isfinite(value) for part in parts for value in part)
             or parts[0][_SIZE] not in range(MOST_CLASSES + 1)
         ):
-            raise ValueError(f"a model is {N_FACTS} facts and 4 lists of classes; received {parts}")
+            raise ValueError(f"a model is {N_FACTS} facts and 5 lists of classes; received {parts}")
         return Model(*(list(part) for part in parts))
 
 
@@ -156,7 +160,7 @@ def reset(model: Model) -> None:
     Examples
     --------
     >>> model = Model.blank()
-    >>> refit(0, 3, Row.blank(0), model, Bench.blank(0))
+    >>> refit(0, 0, 3, Row.blank(0), model, Bench.blank(0))
     >>> reset(model)
     >>> refit_due(model, 3)
     True
@@ -164,7 +168,8 @@ def reset(model: Model) -> None:
     for i in range(N_FACTS):
         model.facts[i] = 0.0
     for k in range(MOST_CLASSES + 1):
-        model.atoms[k] = model.shares[k] = model.weights[k] = model.totals[k] = 0.0
+        model.atoms[k] = model.shares[k] = model.variances[k] = 0.0
+        model.weights[k] = model.totals[k] = 0.0
     model.facts[_NEXT] = float(_FEWEST)
 
 
@@ -474,8 +479,59 @@ def learn_noise(n: int, scale: float, row: Row, model: Model) -> None:
 
 
 @compiled
-def refit(n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
-    """Fit the model to the n means of the row, for an agent with so many samples.
+def _found(a: int, n: int, size: int, width: float, row: Row, model: Model, bench: Bench) -> int:
+    """Start one more class, where there may be a small one; return how many there are.
+
+    A small class can lie between all quantiles.  An agent that looks like a stray looks for its
+    own class; any other starts at the mean that the classes explain worst.  What turns out to be
+    no class is removed in the next step.
+    """
+    if size == MOST_CLASSES:
+        return size
+    model.facts[_WIDTH] = width
+    chances(row.means[a], row.precisions[a], model, bench.own)
+    belonging = 0.0
+    for k in range(size):
+        belonging += bench.own[k]
+    place = row.means[a]
+    if belonging > 0.5:
+        _explain(n, size, width, model.atoms, model.shares, bench)
+        means, explained = bench.means, bench.explained
+        worst = 0
+        for l in range(n):
+            worst = l if explained[l] < explained[worst] else worst
+        place = means[worst]
+    model.shares[_STRAYS] /= 2.0
+    model.atoms[size], model.shares[size] = place, model.shares[_STRAYS]
+    return size + 1
+
+
+@compiled
+def _spread_out(n: int, size: int, width: float, model: Model, bench: Bench) -> None:
+    """Write by how much the means of each class scatter more than their noise explains.
+
+    Notes
+    -----
+    Q = Σ r w (x̄ - m)² / Σ r is 1 ± √(2 / Σ r) for a true class.  What is beyond three of these
+    deviations, over the average precision, is the variance of the class.
+    """
+    _explain(n, size, width, model.atoms, model.shares, bench)
+    means, precisions, explained = bench.means, bench.precisions, bench.explained
+    for k in range(size):
+        density, atom = bench.densities[k], model.atoms[k]
+        mass = weight = scatter = 0.0
+        for l in range(n):
+            chance, off = density[l] / explained[l], means[l] - atom
+            mass += chance
+            weight += chance * precisions[l]
+            scatter += chance * precisions[l] * off * off
+        excess = scatter - mass - _CHANCE * math.sqrt(2.0 * mass)
+        model.variances[k] = excess / weight if excess > 0.0 else 0.0
+
+
+@compiled
+def refit(a: int, n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
+    """Fit the model to the n means of the row, for agent a, which has so many samples.
 
     Excluded peers are fitted too: to leave out those that chance has carried far away would make
     the others look closer than they are.
@@ -485,7 +541,7 @@ def refit(n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
     >>> row, model = Row.blank(40), Model.blank()
     >>> row.means[:] = [0.0] * 20 + [1.0] * 20
     >>> row.precisions[:] = [100.0] * 40
-    >>> refit(40, 10, row, model, Bench.blank(40))
+    >>> refit(0, 40, 10, row, model, Bench.blank(40))
     >>> sorted(round(atom, 6) for atom in model.atoms[:2]), refit_due(model, 11)
     ([0.0, 1.0], False)
     """
@@ -506,11 +562,13 @@ def refit(n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
     size = int(model.facts[_SIZE])
     warm = -math.inf
     if size > 0:
+        size = _found(a, known, size, width, row, model, bench)
         size, warm = _settle(known, size, _WARM_STEPS, width, model.atoms, model.shares, bench)
     if best > warm:
         size = fresh
         for k in range(MOST_CLASSES + 1):
             model.atoms[k], model.shares[k] = bench.atoms[k], bench.shares[k]
+    _spread_out(known, size, width, model, bench)
     log_odds = max(best, warm) - _fit_crowd(known, width, model, bench)
     log_odds = min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
     model.facts[_SIZE], model.facts[_WIDTH] = float(size), width
@@ -531,13 +589,12 @@ def chances(mean: float, precision: float, model: Model, result: Numbers) -> flo
     >>> result[0]
     1.0
     """
-    facts, atoms, shares = model.facts, model.atoms, model.shares
+    facts, atoms, shares, variances = model.facts, model.atoms, model.shares, model.variances
     size, unit = int(facts[_SIZE]), _BELL * facts[_WIDTH]
     explained = shares[_STRAYS]
-    root = unit * math.sqrt(precision)
     for k in range(size):
-        off = mean - atoms[k]
-        result[k] = shares[k] * root * exponential(-0.5 * off * off * precision)
+        off, shrunk = mean - atoms[k], precision / (1.0 + variances[k] * precision)
+        result[k] = shares[k] * unit * math.sqrt(shrunk) * exponential(-0.5 * off * off * shrunk)
         explained += result[k]
     for k in range(size):
         result[k] = result[k] / explained if explained > 0.0 else 0.0
@@ -564,7 +621,7 @@ def enter(sign: float, mean: float, precision: float, model: Model, bench: Bench
     weights, totals, chance = model.weights, model.totals, bench.chances
     shrunk = chances(mean, precision, model, chance)
     for k in range(int(model.facts[_SIZE])):
-        weight = sign * chance[k] * precision
+        weight = sign * chance[k] * precision / (1.0 + model.variances[k] * precision)
         weights[k] += weight
         totals[k] += weight * mean
     weight = sign * chance[_STRAYS] * shrunk
@@ -641,10 +698,11 @@ def expected_mean(own: View, model: Model, bench: Bench) -> float:
     shrunk = chances(own.mean, own.precision, model, chance)
     classes = 0.0
     for k in range(int(model.facts[_SIZE])):
-        weight = chance[k] * own.precision
+        share = 1.0 / (1.0 + model.variances[k] * own.precision)
+        weight = chance[k] * own.precision * share
         pooled = weights[k] + weight
         pull = (totals[k] + weight * own.mean) / pooled - own.mean if pooled > 0.0 else 0.0
-        classes += chance[k] * pull
+        classes += chance[k] * pull * share
     weight = chance[_STRAYS] * shrunk
     pooled = weights[_STRAYS] + weight
     pull = (totals[_STRAYS] + weight * own.mean) / pooled - own.mean if pooled > 0.0 else 0.0
@@ -678,10 +736,11 @@ def likely(a: int, n: int, row: Row, model: Model, bench: Bench, same: Flags) ->
         together[l] = 0.0
     for k in range(size):
         atom, share, own = model.atoms[k], model.shares[k], bench.own[k]
+        variance = model.variances[k]
         for l in range(n):
-            off, precision = means[l] - atom, precisions[l]
-            density = unit * math.sqrt(precision) * exponential(-0.5 * off * off * precision)
-            density = share * (density if precision > 0.0 else 1.0)
+            off, shrunk = means[l] - atom, precisions[l] / (1.0 + variance * precisions[l])
+            density = unit * math.sqrt(shrunk) * exponential(-0.5 * off * off * shrunk)
+            density = share * (density if shrunk > 0.0 else 1.0)
             explained[l] += density
             together[l] += own * density
     trust = model.facts[_TRUST]
