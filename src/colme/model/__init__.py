@@ -1,0 +1,36 @@
+"""A model of the means an agent has heard of, and what it says about the agent's own.
+
+Lives here: two descriptions of the row, weighed by how well they fit: a few classes, each with
+one mean, among strays; or one crowd, spread like a bell, among strays.  The derivation is in
+docs/8-sharp.md.  Must not know time, I/O, randomness or the class test.
+"""
+
+from colme.model.expectation import (
+    chances,
+    enter,
+    expected_mean,
+    gather,
+    hear,
+    likely,
+    mean_precision,
+)
+from colme.model.fit import learn_noise, refit
+from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, refit_due, reset
+
+__all__ = [
+    "MOST_CLASSES",
+    "N_FACTS",
+    "Bench",
+    "Model",
+    "chances",
+    "enter",
+    "expected_mean",
+    "gather",
+    "hear",
+    "learn_noise",
+    "likely",
+    "mean_precision",
+    "refit",
+    "refit_due",
+    "reset",
+]

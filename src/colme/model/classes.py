@@ -1,0 +1,283 @@
+"""A few classes among strays, fitted to the means on the bench.
+
+Lives here: expectation and maximisation, and when there is a class more or less.  Must not know
+agents.
+"""
+
+from __future__ import annotations
+
+import math
+
+from colme._compile import compiled, exponential
+from colme.model.state import BELL, MOST_CLASSES, STRAYS, Bench, Model
+from colme.rules import Numbers
+
+__all__ = ["explain", "fit_anew", "settle", "spread_out", "sum_of_logarithms"]
+
+_FRESH_STEPS = 15
+"""Steps of a fit from quantiles."""
+_CLASS_COST = 0.38
+"""A class costs so many times the squared logarithm of the number of means."""
+_CHANCE = 3.0
+"""A class is spread out if its means scatter by so many standard deviations more than noise."""
+_CLOSEST = 9.0
+"""Classes less than 3 standard errors apart are one: squared."""
+_SETTLED = 0.05
+"""A fit has settled when no class moves by more standard errors than this."""
+_LEAST_STRAYS = 1e-5
+"""Share of strays when all means are explained: what an agent 4 standard errors off needs."""
+_CHUNK = 16
+"""So many factors between 1e-12 and 1e12 can be multiplied before taking a logarithm."""
+
+
+@compiled
+def sum_of_logarithms(n: int, values: Numbers) -> float:
+    """Return Σ ln values, with few logarithms.
+
+    Examples
+    --------
+    >>> sum_of_logarithms(3, [1.0, 2.0, 0.5])
+    0.0
+    """
+    total, l = 0.0, 0
+    while l + _CHUNK <= n:
+        product = 1.0
+        for i in range(l, l + _CHUNK):
+            product *= values[i]
+        total += math.log(product)
+        l += _CHUNK
+    product = 1.0
+    for i in range(l, n):
+        product *= values[i]
+    return total + math.log(product)
+
+
+@compiled
+def explain(
+    n: int, size: int, width: float, atoms: Numbers, shares: Numbers, bench: Bench
+) -> float:
+    """Write the density of every mean, by class and in all; return the log-likelihood.
+
+    Densities are in units of the strays', so that no choice of units can overflow.
+
+    Examples
+    --------
+    >>> bench = Bench.blank(1)._replace(precisions=[1.0], roots=[1.0])
+    >>> shares = [1.0] + [0.0] * MOST_CLASSES
+    >>> round(explain(1, 1, 2.0, [0.0] * (MOST_CLASSES + 1), shares, bench), 3)
+    -0.226
+
+    Notes
+    -----
+    x̄_l ~ Σ_k p_k N(m_k, 1/w_l) + p_0 / width.
+    """
+    means, precisions, roots, explained = (
+        bench.means,
+        bench.precisions,
+        bench.roots,
+        bench.explained,
+    )
+    for l in range(n):
+        explained[l] = shares[STRAYS]
+    for k in range(size):
+        atom, share, density = atoms[k], shares[k] * BELL * width, bench.densities[k]
+        for l in range(n):
+            off = means[l] - atom
+            value = share * roots[l] * exponential(-0.5 * off * off * precisions[l])
+            density[l] = value
+            explained[l] += value
+    return sum_of_logarithms(n, explained)
+
+
+@compiled
+def _improve(
+    n: int, size: int, penalty: float, atoms: Numbers, shares: Numbers, bench: Bench
+) -> tuple[int, float]:
+    """Move each class to the means it explains; return (classes left, largest move).
+
+    The class whose means strays would explain almost as well, losing less than `penalty` of the
+    log-likelihood, is removed, and so is one that explains less than one mean.  Moves are counted
+    in standard errors.
+    """
+    means, precisions, explained, left = (
+        bench.means,
+        bench.precisions,
+        bench.explained,
+        bench.left,
+    )
+    masses, weights, totals = bench.masses, bench.weights, bench.totals
+    strays = 0.0
+    for l in range(n):
+        explained[l] = 1.0 / explained[l]
+        strays += explained[l]
+    strays *= shares[STRAYS]
+    weakest, least = -1, penalty
+    for k in range(size):
+        density, as_strays = bench.densities[k], shares[k]
+        mass = weight = total = 0.0
+        for l in range(n):
+            chance = density[l] * explained[l]
+            mass += chance
+            weight += chance * precisions[l]
+            total += chance * precisions[l] * means[l]
+            left[l] = 1.0 + 1e-12 - chance + as_strays * explained[l]
+        gain = -sum_of_logarithms(n, left)
+        if gain < least:
+            weakest, least = k, gain
+        masses[k], weights[k], totals[k] = mass, weight, total
+    kept, move = 0, 0.0
+    for k in range(size):
+        if k != weakest and masses[k] > 1.0:
+            atom = totals[k] / weights[k]
+            step = abs(atom - atoms[k]) * math.sqrt(weights[k])
+            move = step if step > move else move
+            atoms[kept], shares[kept] = atom, masses[k]
+            kept += 1
+    least_strays = _LEAST_STRAYS * n
+    shares[STRAYS] = strays - 1.0 if strays - 1.0 > least_strays else least_strays
+    return kept, move
+
+
+@compiled
+def _merge_closest(size: int, precision: float, atoms: Numbers, shares: Numbers) -> int:
+    """Merge the two classes that are least apart, if that is too little; return what is left.
+
+    `shares` count means here, each of that precision.
+    """
+    first, second, nearest = -1, -1, _CLOSEST
+    for k in range(size):
+        for j in range(k):
+            gap = atoms[k] - atoms[j]
+            apart = gap * gap * precision * shares[k] * shares[j] / (shares[k] + shares[j])
+            if apart < nearest:
+                first, second, nearest = j, k, apart
+    if first < 0:
+        return size
+    both = shares[first] + shares[second]
+    atoms[first] = (shares[first] * atoms[first] + shares[second] * atoms[second]) / both
+    shares[first] = both
+    atoms[second], shares[second] = atoms[size - 1], shares[size - 1]
+    return size - 1
+
+
+@compiled
+def settle(
+    n: int,
+    size: int,
+    steps: int,
+    width: float,
+    atoms: Numbers,
+    shares: Numbers,
+    bench: Bench,
+) -> tuple[int, float]:
+    """Fit the classes by expectation and maximisation; return (classes, penalised likelihood).
+
+    Examples
+    --------
+    >>> bench = Bench.blank(40)._replace(
+    ...     means=[0.0] * 20 + [1.0] * 20, precisions=[400.0] * 40, roots=[20.0] * 40
+    ... )
+    >>> atoms = [0.05, 0.95] + [0.0] * (MOST_CLASSES - 1)
+    >>> shares = [0.4, 0.4] + [0.0] * (MOST_CLASSES - 2) + [0.2]
+    >>> settle(40, 2, 15, 1.0, atoms, shares, bench)[0], [round(atom, 6) for atom in atoms[:2]]
+    (2, [0.0, 1.0])
+
+    Notes
+    -----
+    Each class costs 0.38 ln² n.  The Bayesian information criterion would charge ln n for its mean
+    and its share; agents fit again and again, and in a large fleet some class always looks like two
+    to somebody, so a large fleet pays twice that and a dozen agents pay it once.
+    """
+    penalty = _CLASS_COST * math.log(n) ** 2
+    precision = 0.0
+    for l in range(n):
+        precision += bench.precisions[l] / n
+    for step in range(steps):
+        explain(n, size, width, atoms, shares, bench)
+        before = size
+        size, move = _improve(n, size, penalty, atoms, shares, bench)
+        if step > 1:
+            size = _merge_closest(size, precision, atoms, shares)
+        total = shares[STRAYS]
+        for k in range(size):
+            total += shares[k]
+        for k in range(size):
+            shares[k] /= total
+        shares[STRAYS] /= total
+        if size == before and move < _SETTLED and step > 2:
+            break
+    return size, explain(n, size, width, atoms, shares, bench) - penalty * size
+
+
+@compiled
+def _sort(n: int, result: Numbers, values: Numbers) -> None:
+    """Write the first n values in order: Shell's sort, which compiles in no time."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    for l in range(n):
+        result[l] = values[l]
+    while gap > 0:
+        for l in range(gap, n):
+            value, i = result[l], l
+            while i >= gap and result[i - gap] > value:
+                result[i] = result[i - gap]
+                i -= gap
+            result[i] = value
+        gap //= 3
+
+
+@compiled
+def fit_anew(n: int, width: float, bench: Bench) -> tuple[int, float]:
+    """Fit classes from quantiles of the means, on the bench; return (classes, likelihood).
+
+    Examples
+    --------
+    >>> bench = Bench.blank(40)._replace(
+    ...     means=[0.0] * 20 + [1.0] * 20, precisions=[400.0] * 40, roots=[20.0] * 40
+    ... )
+    >>> fit_anew(40, 1.0, bench)[0], sorted(round(atom, 6) for atom in bench.atoms[:2])
+    (2, [0.0, 1.0])
+    """
+    # With fewer than three means each, all classes would seem too small.
+    size = min(MOST_CLASSES, n // 3)
+    _sort(n, bench.left, bench.means)
+    for k in range(size):
+        bench.atoms[k] = bench.left[int((k + 0.5) * n / size)]
+        bench.shares[k] = 0.5 / size
+    bench.shares[STRAYS] = 0.5
+    return settle(n, size, _FRESH_STEPS, width, bench.atoms, bench.shares, bench)
+
+
+@compiled
+def spread_out(n: int, size: int, width: float, model: Model, bench: Bench) -> None:
+    """Write by how much the means of each class scatter more than their noise explains.
+
+    Examples
+    --------
+    >>> bench = Bench.blank(40)._replace(
+    ...     means=[0.0] * 20 + [1.0] * 20, precisions=[4.0] * 40, roots=[2.0] * 40
+    ... )
+    >>> model = Model.blank()
+    >>> model.atoms[0], model.shares[0] = 0.5, 1.0
+    >>> spread_out(40, 1, 1.0, model, bench)
+    >>> model.variances[0]  # each mean is one standard error off, as it should be
+    0.0
+
+    Notes
+    -----
+    Q = Σ r w (x̄ - m)² / Σ r is 1 ± √(2 / Σ r) for a true class.  What is beyond three of these
+    deviations, over the average precision, is the variance of the class.
+    """
+    explain(n, size, width, model.atoms, model.shares, bench)
+    means, precisions, explained = bench.means, bench.precisions, bench.explained
+    for k in range(size):
+        density, atom = bench.densities[k], model.atoms[k]
+        mass = weight = scatter = 0.0
+        for l in range(n):
+            chance, off = density[l] / explained[l], means[l] - atom
+            mass += chance
+            weight += chance * precisions[l]
+            scatter += chance * precisions[l] * off * off
+        excess = scatter - mass - _CHANCE * math.sqrt(2.0 * mass)
+        model.variances[k] = excess / weight if excess > 0.0 else 0.0
