@@ -23,6 +23,7 @@ from colme.model import (
     learn_noise,
     likely,
     mean_precision,
+    meet_all,
     refit,
     refit_due,
     reset,
@@ -123,6 +124,7 @@ def test_separated_classes_are_pooled_and_told(centers: list[float], seed: int) 
         if abs(means[a] - pooled) < 2.5 * noise:
             assert abs(expected_mean(view(row, a), model, bench) - pooled) < 0.1 * noise
         same = [False] * len(means)
+        meet_all(len(means), row, model, bench)
         likely(a, len(means), row, model, bench, same)
         assert not (np.array(same) & (labels != labels[a])).any()
         if abs(means[a] - pooled) < 2.5 * noise:
@@ -231,6 +233,7 @@ def test_the_unheard_weigh_nothing() -> None:
         assert estimate(more, a) == pytest.approx(estimate(heard, a), abs=1e-12)
         model, bench = fitted(more, a)
         same = [False] * 39
+        meet_all(39, more, model, bench)
         likely(a, 39, more, model, bench, same)
         assert not any(same[30:])  # neither class has more than half of all
 
@@ -291,6 +294,7 @@ def test_too_few_means_leave_an_agent_with_its_own(n: int) -> None:
     model, bench = fitted(row)
     assert expected_mean(view(row, 0), model, bench) == means[0]
     same = [False] * n
+    meet_all(n, row, model, bench)
     likely(0, n, row, model, bench, same)
     assert same == [True, False][:n]
 
@@ -363,6 +367,7 @@ def test_a_likely_class_holds_the_agent_and_nobody_excluded(seed: int) -> None:
     row = memory(means, precisions, member)
     model, bench = fitted(row, a)
     same = [False] * n
+    meet_all(n, row, model, bench)
     likely(a, n, row, model, bench, same)
     assert same[a]
     assert all(member[l] or l == a for l in range(n) if same[l])

@@ -145,6 +145,7 @@ class Agent:
         """
         same = [False] * len(self._replies)
         row = self._pool()[0]
+        model.meet_all(len(same), row, self._model, self._bench)
         model.likely(self._self, len(same), row, self._model, self._bench, same)
         return self._named(same)
 

@@ -23,6 +23,8 @@ from colme.model import (
     learn_noise,
     likely,
     mean_precision,
+    meet,
+    meet_all,
     refit,
     refit_due,
     reset,
@@ -202,6 +204,7 @@ def _blank_bench(n_row: int) -> Bench:
         np.empty(n_row),
         np.empty(n_row),
         np.empty((MOST_CLASSES, n_row)),
+        np.empty((MOST_CLASSES, n_row)),
         np.empty(n),
         np.empty(n),
         np.empty(n),
@@ -270,6 +273,10 @@ def collaborate_by_model(
                 n_changed += 1
             if n_changed > 0:
                 gather(a, n_agents, row, model, bench)
+            if likely_counts.shape[0] > 0 and n_changed > 0:
+                meet_all(n_agents, row, model, bench)
+            elif likely_counts.shape[0] > 0 and l >= 0:
+                meet(l, row, model, bench)
             n_uncounted += n_changed
             n_changed = 0
             slot = slots[t]

@@ -13,6 +13,8 @@ from colme.model.expectation import (
     hear,
     likely,
     mean_precision,
+    meet,
+    meet_all,
 )
 from colme.model.fit import learn_noise, refit
 from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, refit_due, reset
@@ -30,6 +32,8 @@ __all__ = [
     "learn_noise",
     "likely",
     "mean_precision",
+    "meet",
+    "meet_all",
     "refit",
     "refit_due",
     "reset",

@@ -33,6 +33,8 @@ __all__ = [
     "hear",
     "likely",
     "mean_precision",
+    "meet",
+    "meet_all",
 ]
 
 _NOISE_COUNT = 10.0
@@ -195,37 +197,79 @@ def expected_mean(own: View, model: Model, bench: Bench) -> float:
 
 
 @compiled
-def likely(a: int, n: int, row: Row, model: Model, bench: Bench, same: Flags) -> None:
-    """Write who more probably than not shares the mean of agent a, and was never excluded.
+def meet_all(n: int, row: Row, model: Model, bench: Bench) -> None:
+    """Write how likely each of n peers is in each class, for `likely`.
 
-    Nothing is promised of this class: it is what the model finds probable.  A peer never heard of
-    is as likely in a class as the class is large.
+    A peer never heard of is as likely in a class as the class is large.
 
     Examples
     --------
-    >>> row, model, same = Row.blank(3), Model.blank(), [False] * 3
-    >>> row.means[:], row.precisions[:] = [0.0, 0.1, 0.9], [100.0] * 3
-    >>> model.facts[1:4], model.atoms[:2], model.shares[:2] = [2.0, 2.0, 1.0], [0.0, 1.0], [0.5] * 2
-    >>> likely(0, 3, row, model, Bench.blank(3), same)
-    >>> same
-    [True, True, False]
+    >>> row, model, bench = Row.blank(1), Model.blank(), Bench.blank(1)
+    >>> model.facts[1:3], model.shares[0], model.shares[STRAYS] = [1.0, 2.0], 0.75, 0.25
+    >>> meet_all(1, row, model, bench)
+    >>> bench.peers[0]
+    [0.75]
     """
     size, unit = int(model.facts[SIZE]), BELL * model.facts[WIDTH]
-    chances(row.means[a], row.precisions[a], model, bench.own)
-    means, precisions, member = row.means, row.precisions, row.member
-    explained, together = bench.explained, bench.left
+    means, precisions, explained = row.means, row.precisions, bench.explained
     for l in range(n):
         explained[l] = model.shares[STRAYS]
-        together[l] = 0.0
     for k in range(size):
-        atom, share, own = model.atoms[k], model.shares[k], bench.own[k]
-        variance = model.variances[k]
+        atom, share, variance = model.atoms[k], model.shares[k], model.variances[k]
+        peers = bench.peers[k]
         for l in range(n):
             off, shrunk = means[l] - atom, precisions[l] / (1.0 + variance * precisions[l])
             density = unit * math.sqrt(shrunk) * exponential(-0.5 * off * off * shrunk)
-            density = share * (density if shrunk > 0.0 else 1.0)
-            explained[l] += density
-            together[l] += own * density
-    trust = model.facts[TRUST]
+            peers[l] = share * (density if shrunk > 0.0 else 1.0)
+            explained[l] += peers[l]
+    for k in range(size):
+        peers = bench.peers[k]
+        for l in range(n):
+            peers[l] = peers[l] / explained[l] if explained[l] > 0.0 else 0.0
+
+
+@compiled
+def meet(l: int, row: Row, model: Model, bench: Bench) -> None:
+    """Bring what `meet_all` wrote about peer l up to date with a reply.
+
+    Examples
+    --------
+    >>> row, model, bench = Row.blank(1), Model.blank(), Bench.blank(1)
+    >>> model.facts[1:3], model.shares[0] = [1.0, 2.0], 1.0
+    >>> row.precisions[0] = 100.0
+    >>> meet(0, row, model, bench)
+    >>> bench.peers[0]
+    [1.0]
+    """
+    chances(row.means[l], row.precisions[l], model, bench.chances)
+    for k in range(int(model.facts[SIZE])):
+        bench.peers[k][l] = bench.chances[k] if row.precisions[l] > 0.0 else model.shares[k]
+
+
+@compiled
+def likely(a: int, n: int, row: Row, model: Model, bench: Bench, same: Flags) -> None:
+    """Write who more probably than not shares the mean of agent a, and was never excluded.
+
+    Nothing is promised of this class: it is what the model finds probable.  `meet_all` comes
+    before it.
+
+    Examples
+    --------
+    >>> row, model, bench, same = Row.blank(3), Model.blank(), Bench.blank(3), [False] * 3
+    >>> row.means[:], row.precisions[:] = [0.0, 0.1, 0.9], [100.0] * 3
+    >>> model.facts[1:4], model.atoms[:2], model.shares[:2] = [2.0, 2.0, 1.0], [0.0, 1.0], [0.5] * 2
+    >>> meet_all(3, row, model, bench)
+    >>> likely(0, 3, row, model, bench, same)
+    >>> same
+    [True, True, False]
+    """
+    chances(row.means[a], row.precisions[a], model, bench.own)
+    member, together = row.member, bench.left
     for l in range(n):
-        same[l] = l == a or (member[l] and trust * together[l] > 0.5 * explained[l])
+        together[l] = 0.0
+    for k in range(int(model.facts[SIZE])):
+        own, peers = model.facts[TRUST] * bench.own[k], bench.peers[k]
+        for l in range(n):
+            together[l] += own * peers[l]
+    for l in range(n):
+        same[l] = l == a or (member[l] and together[l] > 0.5)

@@ -115,6 +115,7 @@ class Bench(NamedTuple):
     explained: Numbers
     left: Numbers
     densities: Table
+    peers: Table
     atoms: Numbers
     shares: Numbers
     masses: Numbers
@@ -128,8 +129,9 @@ class Bench(NamedTuple):
         """Return a bench of lists for a row of n."""
         a, b, c, d, e = ([0.0] * n for _ in range(5))
         table: list[Numbers] = [[0.0] * n for _ in range(MOST_CLASSES)]
+        peers: list[Numbers] = [[0.0] * n for _ in range(MOST_CLASSES)]
         f, g, h, i, j, k, l = ([0.0] * (MOST_CLASSES + 1) for _ in range(7))
-        return Bench(a, b, c, d, e, table, f, g, h, i, j, k, l)
+        return Bench(a, b, c, d, e, table, peers, f, g, h, i, j, k, l)
 
 
 @compiled
