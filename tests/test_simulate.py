@@ -342,3 +342,9 @@ def test_bad_input_is_refused_with_what_was_received(
 def test_threads_must_be_a_positive_whole_number(threads: Any) -> None:
     with pytest.raises(ValueError, match=f"threads must be .*received {threads}"):
         simulate([[0.0]], "local", sigma=0.5, threads=threads)
+
+
+def test_a_bound_named_by_a_word_is_refused_as_a_whole() -> None:
+    bound: Any = "laplace"
+    with pytest.raises(ValueError, match=r"one from colme\.bounds; received 'laplace'"):
+        simulate([[0.0, 1.0]], bound=bound)

@@ -298,7 +298,7 @@ def _check_bounds(
     n_agents: int,
 ) -> tuple[Bound, ...]:
     """Return one bound for each agent, at the risk that is left for it."""
-    if not isinstance(bound, Iterable):
+    if isinstance(bound, str) or not isinstance(bound, Iterable):
         return (choose_bound(class_test, sigma, bound, gamma),) * n_agents
     bounds = tuple(choose_bound(class_test, sigma, one, gamma) for one in bound)
     if len(bounds) != n_agents:
