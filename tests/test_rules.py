@@ -61,6 +61,7 @@ class Row:
             slopes=slopes,
             offsets=offsets,
             squares=[0.0] * self.n,
+            epochs=[0.0] * self.n,
             member=list(member or [True] * self.n),
         )
 

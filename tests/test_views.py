@@ -74,8 +74,8 @@ def test_squares_are_left_out_unless_asked_for() -> None:
 
 
 def test_what_is_seen_is_one_place_of_every_field() -> None:
-    views = Views(*(np.arange(6.0).reshape(2, 3) + 10 * i for i in range(7)))
-    assert seen(views, 1, 2) == (5.0, 15.0, 25.0, 0.0, 35.0, 45.0, 55.0, 65.0)
+    views = Views(*(np.arange(6.0).reshape(2, 3) + 10 * i for i in range(8)))
+    assert seen(views, 1, 2) == (5.0, 15.0, 25.0, 0.0, 35.0, 45.0, 55.0, 65.0, 75.0)
 
 
 def test_the_compiled_summary_is_the_plain_fold() -> None:

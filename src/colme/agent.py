@@ -193,7 +193,7 @@ class Agent:
         stream = self._stream
         told = recentred(stream.evidence, stream.mean)
         shape = (told.spread, told.slope, float(told.offset))
-        return Reply(self.name, stream.mean, stream.count, stream.squares, shape)
+        return Reply(self.name, stream.mean, stream.count, stream.squares, shape, int(stream.epoch))
 
     def receive(self, reply: Reply) -> bool:
         """Remember a peer's reply; return False if it is older than what is known already."""
@@ -268,7 +268,9 @@ class Agent:
             return
         radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
         precision = model.mean_precision(reply.count, reply.squares, self._model)
-        seen = View(reply.mean, reply.count, radius, precision, *reply.shape, reply.squares)
+        seen = View(
+            reply.mean, reply.count, radius, precision, *reply.shape, reply.squares, reply.epoch
+        )
         rules.remember(self._row, l, seen)
 
     def _completed(self, reply: Reply) -> Reply:

@@ -63,6 +63,7 @@ def _blank_row(n: int) -> Row:
         np.empty(n),
         np.empty(n),
         np.empty(n),
+        np.empty(n),
         np.empty(n, np.bool_),
     )
 
@@ -71,7 +72,7 @@ def _blank_row(n: int) -> Row:
 def _forget(row: Row, class_test: int, a: int, labels: NDArray[np.int64]) -> None:
     """Make the row that of an agent that has heard of nobody, and knows its class if it may."""
     for l in range(len(row.means)):
-        remember(row, l, View(0.0, 0.0, np.inf, 0.0, np.inf, np.inf, 0.0, 0.0))
+        remember(row, l, View(0.0, 0.0, np.inf, 0.0, np.inf, np.inf, 0.0, 0.0, 0.0))
         known = l < labels.size and labels[l] == labels[a]
         row.member[l] = known or class_test != ClassTest.KNOWN
 
@@ -125,7 +126,7 @@ def collaborate(
     --------
     >>> one, zero = np.ones((1, 1)), np.zeros(1, np.int64)
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
-    >>> views, choice = Views(one, one, one, one, one, one, one), Choice(1, 0, 0, 0.0, 1.0)
+    >>> views, choice = Views(*[one] * 8), Choice(1, 0, 0, 0.0, 1.0)
     >>> collaborate(views, choice, 0, 1, zero, zero, estimates, class_counts)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)
@@ -239,7 +240,7 @@ def collaborate_by_model(
     --------
     >>> one, zero = np.ones((1, 1)), np.zeros(1, np.int64)
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
-    >>> views, choice = Views(one, one, one, one, one, one, one), Choice(1, 2, 4, 0.0, 1.0)
+    >>> views, choice = Views(*[one] * 8), Choice(1, 2, 4, 0.0, 1.0)
     >>> counts = class_counts, class_counts[:0]
     >>> collaborate_by_model(views, choice, one[0], 0, 1, zero, zero, estimates, *counts)
     >>> estimates.item(), class_counts.item()

@@ -73,6 +73,9 @@ class Reply:
         (spread, slope, offset) of the evidence around it, see `colme.bounds.Evidence`: what the
         receiver needs to test whether both means are equal, whatever bound the sender has.
 
+    epoch
+        How often the sender's stream has begun anew; what it said before no longer holds.
+
     Without squares or shape the receiver reads the reply with its own bound.
 
     Examples
@@ -89,11 +92,13 @@ class Reply:
     count: int
     squares: float | None = None
     shape: Shape | None = None
+    epoch: int = 0
 
     def __post_init__(self) -> None:
         _name("sender", self.sender)
         object.__setattr__(self, "mean", _check.sample("mean", self.mean))
         object.__setattr__(self, "count", _whole("count", self.count, 0, _MOST))
+        object.__setattr__(self, "epoch", _whole("epoch", self.epoch, 0, _MOST))
         if self.squares is not None:
             squares = _check.non_negative("squares", self.squares)
             object.__setattr__(self, "squares", squares)

@@ -57,12 +57,13 @@ class Row(NamedTuple):
     slopes: Numbers
     offsets: Numbers
     squares: Numbers
+    epochs: Numbers
     member: Flags
 
     @staticmethod
     def blank(n: int) -> Row:
         """Return a row of lists, for n agents never heard of."""
-        mean, n_samples, radius, precision, spread, slope, offset, squares = View()
+        mean, n_samples, radius, precision, spread, slope, offset, squares, epoch = View()
         return Row(
             means=[mean] * n,
             counts=[n_samples] * n,
@@ -72,6 +73,7 @@ class Row(NamedTuple):
             slopes=[slope] * n,
             offsets=[offset] * n,
             squares=[squares] * n,
+            epochs=[epoch] * n,
             member=[True] * n,
         )
 
@@ -117,6 +119,7 @@ def view(row: Row, l: int) -> View:
         row.slopes[l],
         row.offsets[l],
         row.squares[l],
+        row.epochs[l],
     )
 
 
@@ -139,6 +142,7 @@ def remember(row: Row, l: int, seen: View) -> None:
     row.slopes[l] = seen.slope
     row.offsets[l] = seen.offset
     row.squares[l] = seen.squares
+    row.epochs[l] = seen.epoch
 
 
 @compiled
@@ -209,7 +213,7 @@ def classify(choice: Choice, a: int, n: int, row: Row) -> int:
         return 0
     n_changed = 0
     own = view(row, a)
-    means, counts, radii, precisions, spreads, slopes, offsets, squares, member = row
+    means, counts, radii, precisions, spreads, slopes, offsets, squares, epochs, member = row
     for l in range(n):
         peer = View(
             means[l],
@@ -220,6 +224,7 @@ def classify(choice: Choice, a: int, n: int, row: Row) -> int:
             slopes[l],
             offsets[l],
             squares[l],
+            epochs[l],
         )
         now = belongs(choice, own, peer, member[l])
         n_changed += now != member[l]
@@ -321,7 +326,7 @@ def overlap_sums(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float, 
     weights = total = 0.0
     own = view(row, a)
     mean_a, radius_a = own.mean, own.radius
-    means, counts, radii, precisions, spreads, slopes, offsets, squares, member = row
+    means, counts, radii, precisions, spreads, slopes, offsets, squares, epochs, member = row
     for l in range(n):
         mean_l, radius_l = means[l], radii[l]
         peer = View(
@@ -333,6 +338,7 @@ def overlap_sums(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float, 
             slopes[l],
             offsets[l],
             squares[l],
+            epochs[l],
         )
         now = belongs(choice, own, peer, member[l])
         n_changed += now != member[l]

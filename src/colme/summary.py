@@ -30,6 +30,8 @@ class View(NamedTuple):
         The evidence around that mean, see `colme.bounds.Evidence`.
     squares
         Σ (x - x̄)² over those samples.
+    epoch
+        How often the stream has begun anew.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class View(NamedTuple):
     slope: float = math.inf
     offset: float = 0.0
     squares: float = 0.0
+    epoch: float = 0.0
 
 
 def recentred(evidence: Evidence[Any], mean: Any) -> Evidence[Any]:

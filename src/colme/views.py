@@ -33,7 +33,7 @@ class Views(NamedTuple):
     Examples
     --------
     >>> ones = np.ones((1, 1))
-    >>> Views(ones, ones, ones, ones, ones, ones, ones).means.shape
+    >>> Views(*[ones] * 8).means.shape
     (1, 1)
     """
 
@@ -44,6 +44,7 @@ class Views(NamedTuple):
     slopes: NDArray[np.float64]
     offsets: NDArray[np.float64]
     squares: NDArray[np.float64]
+    epochs: NDArray[np.float64]
 
 
 @compiled
@@ -53,7 +54,7 @@ def seen(views: Views, l: int, t: int) -> View:
     Examples
     --------
     >>> ones = np.ones((1, 1))
-    >>> float(seen(Views(ones, ones, ones, ones, ones, ones, ones), 0, 0).mean)
+    >>> float(seen(Views(*[ones] * 8), 0, 0).mean)
     1.0
     """
     return View(
@@ -65,6 +66,7 @@ def seen(views: Views, l: int, t: int) -> View:
         views.slopes[l, t],
         views.offsets[l, t],
         views.squares[l, t],
+        views.epochs[l, t],
     )
 
 
@@ -125,7 +127,8 @@ def views_of(samples: NDArray[np.float64], bounds: Sequence[Bound], *, with_squa
             who = np.array([other == bound for other in bounds])
             tables[:, who] = _tables(bound, samples[:, who], means[who])
     radii, spreads, slopes, offsets = tables
-    return Views(means, counts, radii, spreads, slopes, offsets, squares)
+    epochs = np.broadcast_to(0.0, means.shape)
+    return Views(means, counts, radii, spreads, slopes, offsets, squares, epochs)
 
 
 def _tables(

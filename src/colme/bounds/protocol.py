@@ -32,6 +32,10 @@ class Stream(Protocol[N_co]):
         """How many samples were folded, for each of the streams."""
 
     @property
+    def epoch(self) -> N_co:
+        """How often the stream has begun anew: 0 where nothing ever changes."""
+
+    @property
     def mean(self) -> N_co:
         """The mean of the samples; 0 before the first."""
 
@@ -72,6 +76,10 @@ class Bound(Protocol):
     @property
     def scale(self) -> float:
         """The most that the standard deviation of a sample can be; +∞ if nothing is known."""
+
+    @property
+    def revisit(self) -> int:
+        """Every so many queries one goes to an excluded peer, which may have changed; 0: none."""
 
     def at_risk(self, gamma: float) -> Self:
         """Return the same bound at another risk."""

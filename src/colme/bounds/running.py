@@ -75,6 +75,11 @@ class Running(Generic[N_co]):
         self._squares: Any = 0.0  # Σ (x - x̄)²
 
     @property
+    def epoch(self) -> N_co:
+        """How often the stream has begun anew: never."""
+        return self._answer(0.0)
+
+    @property
     def mean(self) -> N_co:
         """The mean of the samples; 0 before the first."""
         return self._answer(self._mean)
@@ -178,6 +183,11 @@ class Recipe:
     def scale(self) -> float:
         """The most that the standard deviation of a sample can be; +∞ if nothing is known."""
         return math.inf
+
+    @property
+    def revisit(self) -> int:
+        """Every so many queries one goes to an excluded peer: none, where nothing changes."""
+        return 0
 
     def at_risk(self, gamma: float) -> Self:
         """Return the same bound at another risk."""
