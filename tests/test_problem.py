@@ -199,3 +199,81 @@ def test_a_sampler_must_return_one_column_per_agent() -> None:
     wrong = Custom(lambda rng, _, horizon: rng.random((horizon, 1)), 1.0)
     with pytest.raises(ValueError, match=r"\(4, 2\); received \(4, 1\)"):
         Problem([0, 0], [0.0, 0.0], wrong).draw(4)
+
+
+@pytest.mark.parametrize("noise", [noise for noise, _ in NOISES], ids=lambda n: type(n).__name__)
+def test_samples_are_what_the_noise_makes_of_the_seed_of_their_run(noise: Noise) -> None:
+    problem = Problem([0, 1], [0.2, 0.8], noise)
+    for run in range(3):
+        out = np.empty((6, 2))
+        rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(run,)))
+        noise.fill(rng, problem.true_means, out)
+        assert (problem.draw(6, runs=3, seed=5)[run] == out).all()
+
+
+def test_agents_may_scatter_each_in_its_own_way() -> None:
+    sigmas = [0.1, 0.5, 2.0]
+    problem = Problem.gaussian([1.0], class_sizes=[3], sigma=sigmas)
+    assert problem.sigma == 2.0
+    assert problem.sigmas.tolist() == sigmas
+    samples = problem.draw(20_000, seed=2)[0]
+    assert samples.std(axis=0) == pytest.approx(sigmas, rel=0.05)
+    assert abs(samples.mean(axis=0) - 1.0).max() < 5 * 2.0 / math.sqrt(20_000)
+    equal = Problem.gaussian([1.0], class_sizes=[3], sigma=0.5)
+    assert equal.sigmas.tolist() == [0.5] * 3
+    assert (
+        equal.draw(9) == Problem.gaussian([1.0], class_sizes=[3], sigma=[0.5] * 3).draw(9)
+    ).all()
+    assert Problem.bernoulli([0.2], 2).sigmas.tolist() == [0.5, 0.5]
+
+
+def test_unequal_noise_is_a_value() -> None:
+    unequal = Gaussian(np.array([0.5, 0.1]))
+    assert unequal == Gaussian((0.5, 0.1))
+    assert unequal != Gaussian(0.5)
+    assert len({unequal, Gaussian([0.5, 0.1]), Gaussian(0.5)}) == 2
+    assert repr(unequal) == "Gaussian((0.5, 0.1))"
+    assert repr(Gaussian(0.5)) == "Gaussian(0.5)"
+
+
+@pytest.mark.parametrize(
+    ("sigma", "message"),
+    [
+        ([0.1, 0.2], "one for each of the 3 agents; received 2"),
+        ([0.1], "one for each of the 3 agents; received 1"),
+        ([0.1, 0.0, 1.0], "sigma must be greater than 0; received 0"),
+        ([], r"sigma must be a finite number; received \[\]"),
+    ],
+)
+def test_wrong_sigmas_are_refused(sigma: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Problem.gaussian([0.2, 0.8], 3, sigma=sigma)
+
+
+@pytest.mark.parametrize("noise", [noise for noise, _ in NOISES], ids=lambda n: type(n).__name__)
+def test_arrivals_change_when_samples_come_not_which(noise: Noise) -> None:
+    problem = Problem([0, 1, 0], [0.2, 0.8, 0.2], noise)
+    arrivals = np.array([[[1, 0, 2], [0, 3, 1]], [[0, 0, 1], [0, 0, 0]], [[0, 0, 0], [0, 0, 0]]])
+    drawn = problem.draw(2, runs=3, seed=5, arrivals=arrivals)
+    assert drawn.shape == (3, 3, 3)
+    assert (drawn[0] == problem.draw(3, seed=5)[0]).all()
+    for run in range(3):
+        one = problem.draw_run(2, run, seed=5, arrivals=arrivals[run])
+        assert (drawn[run, : len(one)] == one).all()
+    assert (drawn[1, 1:] == problem.true_means).all()  # nobody will look
+    shared = problem.draw(2, runs=3, seed=5, arrivals=arrivals[0])
+    assert (shared == problem.draw(3, runs=3, seed=5)).all()
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "message"),
+    [
+        ([[1, 1]], "each of the 2 steps; received 1 steps"),
+        ([[1], [1]], r"3 runs and 2 agents; received shape \(2, 1\)"),
+        (np.ones((2, 2, 2), int), r"received shape \(2, 2, 2\)"),
+        ([[1, -1], [0, 0]], "received -1"),
+    ],
+)
+def test_arrivals_must_fit_what_is_drawn(arrivals: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Problem([0, 0], [0.5, 0.5], Bernoulli()).draw(2, runs=3, arrivals=arrivals)

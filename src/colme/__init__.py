@@ -8,6 +8,10 @@ agent for your own device, `theory` tells how long it takes.
 from colme import bounds, metrics, theory
 from colme.agent import Agent
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, QueryStrategy, Weighting
+from colme.arrivals import Arrivals
+from colme.changes import Change
+from colme.contacts import Contacts
+from colme.gossip import Gossip
 from colme.messages import Query, Reply, Snapshot
 from colme.problem import Problem
 from colme.simulate import lockstep, simulate
@@ -19,7 +23,11 @@ __all__ = [
     "ALGORITHMS",
     "Agent",
     "Algorithm",
+    "Arrivals",
+    "Change",
     "ClassTest",
+    "Contacts",
+    "Gossip",
     "Problem",
     "Query",
     "QueryStrategy",

@@ -19,10 +19,12 @@ __all__ = [
     "finite",
     "labels",
     "non_negative",
+    "non_negative_int",
     "positive",
     "positive_int",
     "risk",
     "sample",
+    "share",
 ]
 
 LARGEST_SAMPLE = 1e150
@@ -99,6 +101,37 @@ def risk(name: str, value: SupportsFloat) -> float:
     number = finite(name, value)
     if not 0 < number < 1:
         raise ValueError(f"{name} is a probability of failure in (0, 1); received {number:g}")
+    return number
+
+
+def share(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float, or raise ValueError unless 0 <= value <= 1.
+
+    Examples
+    --------
+    >>> share("late", 0.25)
+    0.25
+    """
+    number = finite(name, value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} is a share in [0, 1]; received {number:g}")
+    return number
+
+
+def non_negative_int(name: str, value: SupportsIndex) -> int:
+    """Return `value` as an int, or raise ValueError unless it is a whole number >= 0.
+
+    Examples
+    --------
+    >>> non_negative_int("healing", 0)
+    0
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number; received {value!r}") from None
+    if number < 0:
+        raise ValueError(f"{name} must be 0 or greater; received {number}")
     return number
 
 

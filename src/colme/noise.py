@@ -5,8 +5,9 @@ Lives here: noise.  Must not know agents, classes or algorithms.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +23,8 @@ Array = NDArray[np.float64]
 class Noise(Protocol):
     """How samples scatter around a mean; anything with these three members will do.
 
+    If agents scatter differently, `sigma` is the largest and a tuple `sigmas` holds one for each.
+
     Examples
     --------
     >>> isinstance(Gaussian(0.5).sigma, float)
@@ -36,31 +39,54 @@ class Noise(Protocol):
         """Raise ValueError if some mean is impossible for this noise."""
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        """Write samples into out[time, agent], one column for each mean."""
+        """Write samples into out[time, agent]; means are [agent], or as `out` if they change."""
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Normal samples with standard deviation `sigma`.
+    """Normal samples with standard deviation `sigma`: one for all agents, or one for each.
+
+    Attributes
+    ----------
+    sigma
+        The standard deviation; the largest, if agents differ.
+    sigmas
+        One for each agent; empty if one is for all.
 
     Examples
     --------
     >>> Gaussian(0.5).sigma
     0.5
+    >>> unequal = Gaussian([0.1, 0.5])
+    >>> unequal.sigma, unequal.sigmas
+    (0.5, (0.1, 0.5))
     """
 
     sigma: float
+    sigmas: tuple[float, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        _check.positive("sigma", self.sigma)
+    def __init__(self, sigma: float | Sequence[float] | Array) -> None:
+        sigmas = () if np.ndim(sigma) == 0 else tuple(sigma)  # type: ignore[arg-type]
+        checked = tuple(_check.positive("sigma", one) for one in sigmas or (sigma,))
+        object.__setattr__(self, "sigma", max(checked))
+        object.__setattr__(self, "sigmas", checked if sigmas else ())
+
+    def __repr__(self) -> str:
+        return f"Gaussian({self.sigmas or self.sigma})"
 
     def check(self, means: Array) -> None:
-        """Accept any mean."""
+        """Accept any mean, and as many agents as there are standard deviations."""
+        n_agents = means.shape[-1]
+        if self.sigmas and len(self.sigmas) != n_agents:
+            raise ValueError(
+                f"sigma must be one number or one for each of the {n_agents} agents; "
+                f"received {len(self.sigmas)}"
+            )
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
         rng.standard_normal(out=out)
-        out *= self.sigma
+        out *= np.array(self.sigmas or self.sigma)
         out += means
 
 
@@ -161,6 +187,9 @@ class Beta:
 class Custom:
     """Samples from your own function ``sampler(rng, means, horizon) -> [time, agent]``.
 
+    Its means are always [agent]: where means change, it is called once for each stretch of time
+    in which they do not.
+
     Examples
     --------
     >>> signs = Custom(lambda rng, means, horizon: means + rng.choice([-1, 1], (horizon, 2)), 1.0)
@@ -180,6 +209,14 @@ class Custom:
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
+        if means.ndim == 1:
+            self._fill_stretch(rng, means, out)
+            return
+        starts = np.flatnonzero((means[1:] != means[:-1]).any(axis=1)) + 1
+        for first, last in pairwise([0, *starts.tolist(), len(out)]):
+            self._fill_stretch(rng, means[first], out[first:last])
+
+    def _fill_stretch(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         samples = np.asarray(self.sampler(rng, means, out.shape[0]), dtype=np.float64)
         if samples.shape != out.shape:
             raise ValueError(

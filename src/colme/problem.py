@@ -5,17 +5,21 @@ Lives here: problems and their streams.  Must not know algorithms.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
+from colme.changes import Change, check_changes, cohorts_of, means_at
+from colme.classes import check_classes, class_mean, draw_biases, draw_labels, draw_movers
 from colme.noise import Bernoulli, Gaussian, Noise
+from colme.streams import Arrived, arrivals_of_runs, fill_run, length_of
 
 __all__ = ["Problem"]
 
 Array = NDArray[np.float64]
+Changes = Iterable[Change]
 
 
 class Problem:
@@ -29,6 +33,8 @@ class Problem:
         The mean of each agent; agents of one class usually share it, up to a local bias.
     noise
         How samples scatter: see `colme.noise`.
+    changes
+        Which agents have another mean from some step on.
 
     Examples
     --------
@@ -39,21 +45,17 @@ class Problem:
     (2, 10, 200)
     """
 
-    def __init__(self, labels: ArrayLike, true_means: ArrayLike, noise: Noise) -> None:
+    def __init__(
+        self, labels: ArrayLike, true_means: ArrayLike, noise: Noise, changes: Changes = ()
+    ) -> None:
         self.labels = np.asarray(labels)
         self.true_means = np.asarray(true_means, dtype=np.float64)
         self.noise = noise
-        if self.labels.ndim != 1 or self.labels.shape != self.true_means.shape:
-            raise ValueError(
-                "labels and true_means must each hold one value per agent; received shapes "
-                f"{self.labels.shape} and {self.true_means.shape}"
-            )
-        if self.labels.size == 0:
-            raise ValueError("a problem needs at least one agent; received none")
-        _check.labels(self.labels)
-        if not np.isfinite(self.true_means).all():
-            raise ValueError(f"true_means must be finite; received {self.true_means.tolist()}")
+        check_classes(self.labels, self.true_means)
         noise.check(self.true_means)
+        self.changes = check_changes(changes, self.n_agents)
+        for change in self.changes:
+            noise.check(np.full(self.n_agents, change.mean))
 
     @property
     def n_agents(self) -> int:
@@ -72,13 +74,70 @@ class Problem:
 
     @property
     def sigma(self) -> float:
-        """Sub-Gaussian scale of one sample."""
+        """Sub-Gaussian scale of one sample; the largest, if agents differ."""
         return self.noise.sigma
 
-    def draw(self, horizon: int, runs: int = 1, seed: int = 0) -> Array:
+    @property
+    def sigmas(self) -> Array:
+        """Sub-Gaussian scale of one sample of each agent."""
+        return np.full(self.n_agents, getattr(self.noise, "sigmas", ()) or self.noise.sigma)
+
+    @property
+    def cohorts(self) -> NDArray[np.int64]:
+        """Agents of one label that change together share a cohort; without changes, the label."""
+        return cohorts_of(self.labels, self.changes)
+
+    def true_means_at(self, times: ArrayLike) -> Array:
+        """Return the true means [time, agent] at given steps, counted from 1.
+
+        Examples
+        --------
+        >>> problem = Problem.bernoulli([0.2, 0.8], class_sizes=[1, 1])
+        >>> problem.changing([Change(5, [1], 0.2)]).true_means_at([4, 5]).tolist()
+        [[0.2, 0.8], [0.2, 0.2]]
+        """
+        return means_at(self.true_means, self.changes, times)
+
+    def changing(self, changes: Changes) -> Problem:
+        """Return the same problem with these changes besides its own.
+
+        Examples
+        --------
+        >>> problem = Problem.bernoulli([0.2, 0.8], class_sizes=[1, 1])
+        >>> problem.changing([Change(5, [1], 0.2)]).cohorts.tolist()
+        [0, 2]
+        """
+        return Problem(self.labels, self.true_means, self.noise, (*self.changes, *changes))
+
+    def moving(self, label: int, to: int, share: float, time: int, seed: int = 0) -> Problem:
+        """Return the same problem with a share of one class moving to another at step `time`.
+
+        Their number is rounded to a whole one, and they are drawn from those that have not moved
+        yet.  They go to the mean that the other class has at the start.
+
+        Examples
+        --------
+        >>> problem = Problem.bernoulli([0.2, 0.8], class_sizes=[4, 1])
+        >>> means = problem.moving(0, to=1, share=0.5, time=9).true_means_at([9])[0]
+        >>> sorted(means.tolist())
+        [0.2, 0.2, 0.8, 0.8, 0.8]
+        """
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 2)))
+        moved = {agent for change in self.changes for agent in change.agents}
+        agents = draw_movers(rng, self.labels, label, share, moved)
+        mean = class_mean(self.true_means, self.labels, to)
+        return self.changing([Change(time, agents, mean)] if agents.size else ())
+
+    def draw(
+        self, horizon: int, runs: int = 1, seed: int = 0, arrivals: ArrayLike | None = None
+    ) -> Array:
         """Return samples[run, time, agent].
 
         Run r is the same whether 10 or 1000 runs are asked for.
+
+        With `arrivals`, int[time, agent] or [run, time, agent], agents receive so many samples at
+        each step, and the result is samples[run, k, agent]: the k-th of each stream, with the mean
+        of the step at which it arrives.  Streams that end sooner are filled up.
 
         Examples
         --------
@@ -87,14 +146,20 @@ class Problem:
         >>> bool((few == many[:2]).all())
         True
         """
-        horizon = _check.positive_int("horizon", horizon)
-        samples = np.empty((_check.positive_int("runs", runs), horizon, self.n_agents))
+        runs = _check.positive_int("runs", runs)
+        arrived = arrivals_of_runs(arrivals, horizon, runs, self.n_agents, self.changes)
+        length = max(length_of(one, horizon) for one in arrived)
+        samples = np.empty((runs, length, self.n_agents))
         for run in range(runs):
-            self._fill(samples[run], run, seed)
+            self._fill(samples[run], run, seed, arrived[run])
         return samples
 
-    def draw_run(self, horizon: int, run: int = 0, seed: int = 0) -> Array:
+    def draw_run(
+        self, horizon: int, run: int = 0, seed: int = 0, arrivals: ArrayLike | None = None
+    ) -> Array:
         """Return samples[time, agent] of one run: what `draw` gives for it, without the others.
+
+        Arrivals are those of this run, [time, agent].
 
         Examples
         --------
@@ -103,13 +168,14 @@ class Problem:
         >>> bool((one == many[3]).all())
         True
         """
-        samples = np.empty((_check.positive_int("horizon", horizon), self.n_agents))
-        self._fill(samples, run, seed)
+        (arrived,) = arrivals_of_runs(arrivals, horizon, 1, self.n_agents, self.changes)
+        samples = np.empty((length_of(arrived, horizon), self.n_agents))
+        self._fill(samples, run, seed, arrived)
         return samples
 
-    def _fill(self, samples: Array, run: int, seed: int) -> None:
+    def _fill(self, samples: Array, run: int, seed: int, arrivals: Arrived) -> None:
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,)))
-        self.noise.fill(rng, self.true_means, samples)
+        fill_run(self.noise, rng, self.true_means, self.changes, arrivals, samples)
 
     @classmethod
     def of_classes(
@@ -150,17 +216,8 @@ class Problem:
         if means.ndim != 1 or means.size == 0:
             raise ValueError(f"class_means must list at least one mean; received {class_means!r}")
         rng = np.random.default_rng(np.random.SeedSequence(seed))
-        labels = _draw_labels(rng, means.size, n_agents, class_sizes)
-        if np.ndim(bias) == 0:
-            reach = _check.non_negative("bias", bias)  # type: ignore[arg-type]
-            biases = rng.uniform(-reach, reach, labels.size) if reach else np.zeros(labels.size)
-        else:
-            biases = np.asarray(bias, dtype=np.float64)
-            if biases.shape != labels.shape:
-                raise ValueError(
-                    f"bias must be one number or one for each of the {labels.size} agents; "
-                    f"received shape {biases.shape}"
-                )
+        labels = draw_labels(rng, means.size, n_agents, class_sizes)
+        biases = draw_biases(rng, labels.size, bias)
         return cls(labels, means[labels] + biases, noise)
 
     @classmethod
@@ -169,12 +226,14 @@ class Problem:
         class_means: Sequence[float] | Array,
         n_agents: int | None = None,
         *,
-        sigma: float,
+        sigma: float | Sequence[float] | Array,
         class_sizes: Sequence[int] | None = None,
         bias: float | ArrayLike = 0.0,
         seed: int = 0,
     ) -> Problem:
         """Return a problem with normal noise; the parameters are those of `of_classes`.
+
+        `sigma` is one for all agents, or one for each.
 
         Examples
         --------
@@ -237,19 +296,3 @@ class Problem:
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         means = rng.uniform(low, high, _check.positive_int("n_classes", n_classes))
         return cls.gaussian(means, n_agents, sigma=sigma, seed=seed)
-
-
-def _draw_labels(
-    rng: np.random.Generator,
-    n_classes: int,
-    n_agents: int | None,
-    class_sizes: Sequence[int] | None,
-) -> NDArray[np.int64]:
-    if (n_agents is None) == (class_sizes is None):
-        raise ValueError(
-            "give either n_agents (classes drawn at random) or class_sizes (one per class); "
-            f"received n_agents={n_agents}, class_sizes={class_sizes}"
-        )
-    if n_agents is not None:
-        return rng.integers(0, n_classes, _check.positive_int("n_agents", n_agents))
-    return np.repeat(np.arange(n_classes), _check.class_sizes(class_sizes, n_classes))
