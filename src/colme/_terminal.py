@@ -119,16 +119,26 @@ def print_reproduction(done: paper.Reproduction) -> None:
 
 def print_plan(result: dict[str, Any]) -> None:
     """Print the times of a plan, the paper's and the joint test's, and what they promise."""
-    joint = result["joint"]
-    title = "time steps, with high probability"
+    batch = result["batch"]
+    if batch == 1:
+        _print_times(result, 1, "time steps, with high probability")
+    else:
+        _print_times(result, 1, "steps, which are queries, with high probability")
+        _print_times(result, batch, f"samples of each agent, {batch} in a step")
+    for line in _promises(result, result["joint"]):
+        out.print(line, highlight=False)
+
+
+def _print_times(result: dict[str, Any], unit: int, title: str) -> None:
+    """Print one table of times, counted in units of which a step has so many."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     names = ["class", "agents", "class test", "class known after"]
-    for key in joint["tau_model"]:
+    for key in result["tau_model"]:
         names += [f"error <= {key}", "alone", "class known a priori"]
     rows = []
-    for row, sharper in zip(result["classes"], joint["classes"], strict=True):
-        rows.append([f"{row['mean']:g}", str(row["size"]), "paper", *_times(row)])
-        rows.append(["", "", "joint", *_times(sharper)])
+    for row, sharper in zip(result["classes"], result["joint"]["classes"], strict=True):
+        rows.append([f"{row['mean']:g}", str(row["size"]), "paper", *_times(row, unit)])
+        rows.append(["", "", "joint", *_times(sharper, unit)])
     for k, name in enumerate(names):
         # On a narrow terminal names break, numbers do not.
         words = [*name.split(), *(row[k] for row in rows)]
@@ -136,6 +146,10 @@ def print_plan(result: dict[str, Any]) -> None:
     for row in rows:
         table.add_row(*row)
     out.print(table)
+
+
+def _promises(result: dict[str, Any], joint: dict[str, Any]) -> list[str]:
+    """Return, in sentences, when collaboration pays and what is promised to whom."""
     if result["epsilon_threshold"] is None:
         pays = "All agents share one mean: collaboration always pays."
     else:
@@ -145,20 +159,20 @@ def print_plan(result: dict[str, Any]) -> None:
             f"{below:.4f} (paper) or {sharper_below:.4f} (joint)."
         )
     alone = ", ".join(f"error <= {key} after {n}" for key, n in joint["tau_model"].items())
-    for line in (
+    return [
         pays,
         "Promised to each agent: its class, for good, with probability at least "
         f"1 - {result['risk']['zeta']:g}; its error with 1 - {result['risk']['tau']:g}.",
         "  paper: (eta-)restricted-round-robin, which compares intervals.",
         "  joint: the same with the class test of sharp.",
-        f"  sharp itself: the classes of joint; of its own estimate no more than {alone}.",
-    ):
-        out.print(line, highlight=False)
+        f"  sharp itself: the classes of joint; of its own estimate no more than {alone} steps.",
+    ]
 
 
-def _times(row: dict[str, Any]) -> list[str]:
+def _times(row: dict[str, Any], unit: int) -> list[str]:
     kinds = ("tau", "tau_local", "tau_oracle")
-    return [str(row["zeta"]), *(str(row[kind][key]) for key in row["tau"] for kind in kinds)]
+    steps = [row["zeta"], *(row[kind][key] for key in row["tau"] for kind in kinds)]
+    return [str(unit * n) for n in steps]
 
 
 def note(message: Warning | str, *_: Any, **__: Any) -> None:

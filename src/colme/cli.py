@@ -177,16 +177,19 @@ def plan(
     delta: float = 0.001,
     epsilon: Many = (0.1, 0.01),
     eta: float = 0.0,
+    batch: int = 1,
     json: bool = False,
 ) -> None:
     """Tell from theory whether collaboration will pay and how long it will take.
 
-    Times of the paper's class test stand above those of the joint test, which sharp uses.  For
-    example:
+    Times of the paper's class test stand above those of the joint test, which sharp uses.  They
+    are in steps: each brings one query, and one sample or a batch of them.  For example:
 
         colme plan --class-means 0.2 0.4 0.8 --class-sizes 67 67 66 --sigma 0.5
 
         colme plan --class-means 0.2 0.25 0.8 --agents 90 --sigma 0.5 --eta 0.1 --json
+
+        colme plan --class-means 0.2 0.8 --agents 50 --sigma 0.5 --batch 10
 
     Parameters
     ----------
@@ -204,11 +207,14 @@ def plan(
         Accuracies wanted.
     eta
         Agents whose means differ by at most this much count as one class.
+    batch
+        Number of samples each agent takes between two queries.
     json
-        Print the times as JSON: the paper's, and under "joint" the same for the joint test.
+        Print the times, in steps, as JSON: the paper's, and under "joint" the same for the joint
+        test.
     """
     sizes = _plan_sizes(len(class_means), class_sizes, agents)
-    result = theory.plan(class_means, sizes, sigma, delta, epsilon, eta)
+    result = theory.plan(class_means, sizes, sigma, delta, epsilon, eta, batch)
     if json:
         _terminal.print_json(result)
     else:
