@@ -15,11 +15,15 @@ from colme.bounds import (
     Asymptotic,
     Betting,
     Bound,
+    Discounted,
     EmpiricalBernstein,
     Evidence,
     Laplace,
     NormalMixture,
+    Restarted,
     Stitched,
+    Stream,
+    Windowed,
 )
 
 Array = NDArray[np.float64]
@@ -27,6 +31,14 @@ Array = NDArray[np.float64]
 SUBGAUSSIAN: list[Bound] = [Laplace(0.5, 0.05), NormalMixture(0.5, 100), Stitched(0.5)]
 BOUNDED: list[Bound] = [EmpiricalBernstein(0, 1), Betting(0, 1, n_grid=20)]
 FAMILY: list[Bound] = [*SUBGAUSSIAN, *BOUNDED, Asymptotic(100, burn_in=5)]
+DRIFTING: list[Bound] = [
+    *(Windowed(bound, 12) for bound in (*SUBGAUSSIAN, Asymptotic(100, burn_in=5))),
+    *(Discounted(bound, 0.9) for bound in (*SUBGAUSSIAN, Asymptotic(100, burn_in=5))),
+    *(Restarted(bound, 0.5) for bound in (Laplace(0.05, 0.05), *SUBGAUSSIAN, *BOUNDED)),
+    Restarted(Asymptotic(100, burn_in=5), 0.5),
+    Restarted(Laplace(0.5, 0.05), 0.5, "adwin"),
+]
+"""Bounds for means that may change; the one of a scale far too small restarts often."""
 
 DRAWS: dict[str, tuple[float, Callable[[Generator, tuple[int, int]], Array]]] = {
     "gauss": (0.0, lambda rng, size: rng.normal(0.0, 0.5, size)),
@@ -90,3 +102,9 @@ def evidence_against(evidence: Evidence[Array], mean: float) -> Array:
         line = evidence.slope * distance - evidence.slope**2 * evidence.spread / 2
         near = distance < evidence.slope * evidence.spread
     return np.where(near, parabola, line) - evidence.offset
+
+
+def followed_state(stream: Stream[float]) -> list[object]:
+    """Return all that can be read of one stream, to the last bit."""
+    told = vars(stream.evidence)
+    return [stream.count, stream.mean, stream.squares, stream.interval, told, stream.epoch]

@@ -1,15 +1,18 @@
 """Whole streams summarised at once: the same as following each of them alone."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from streams import FAMILY, name
+from streams import DRIFTING, FAMILY
 
-from colme.bounds import Bound, Laplace, Stitched
-from colme.summary import recentred
-from colme.views import Views, seen, summarise, views_of
+from colme import folding
+from colme.bounds import Bound, Discounted, Laplace, NormalMixture, Restarted, Stitched, Windowed
+from colme.folding import summarise
+from colme.summary import View, recentred
+from colme.views import Views, seen, views_of
 
 SAMPLES: NDArray[np.float64] = np.column_stack(
     [
@@ -35,6 +38,7 @@ def followed(bound: Bound, samples: NDArray[np.float64]) -> NDArray[np.float64]:
                 evidence.slope,
                 evidence.offset,
                 stream.squares,
+                stream.epoch,
             ]
         )
     return np.transpose(told)
@@ -46,15 +50,132 @@ def compare(views: Views, bounds: list[Bound]) -> None:
         np.testing.assert_allclose(here, followed(bound, SAMPLES[:, a]), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("bound", FAMILY, ids=name)
+EVERY = pytest.mark.parametrize("bound", [*FAMILY, *DRIFTING], ids=str)
+
+
+@EVERY
 def test_views_are_what_following_each_stream_gives(bound: Bound) -> None:
     bounds = [bound] * SAMPLES.shape[1]
     compare(views_of(SAMPLES, bounds, with_squares=True), bounds)
 
 
 def test_every_agent_may_have_a_bound_of_its_own() -> None:
-    bounds = [FAMILY[a % len(FAMILY)] for a in range(SAMPLES.shape[1])]
-    compare(views_of(SAMPLES, bounds, with_squares=True), bounds)
+    every = [*FAMILY, *DRIFTING]
+    for first in (0, 10):
+        bounds = [every[(first + a) % len(every)] for a in range(SAMPLES.shape[1])]
+        compare(views_of(SAMPLES, bounds, with_squares=True), bounds)
+
+
+def with_arrivals(bound: Bound, column: NDArray[np.float64], arriving: NDArray[Any]) -> Any:
+    """Return [field, time] of one stream whose samples come as they arrive."""
+    told = followed(bound, column[: arriving.sum()]).T if arriving.sum() else np.empty((0, 8))
+    blank = View()._asdict()
+    del blank["precision"]
+    order = ("mean", "n_samples", "radius", "spread", "slope", "offset", "squares", "epoch")
+    before = [blank[field] for field in order]
+    return np.transpose([told[n - 1] if n else before for n in arriving.cumsum()])
+
+
+@EVERY
+def test_views_with_arrivals_are_what_following_each_stream_gives(bound: Bound) -> None:
+    rng = np.random.default_rng(3)
+    arrivals = rng.poisson(0.8, (35, SAMPLES.shape[1]))
+    arrivals[:, 4] = 0
+    samples = SAMPLES.copy()
+    for a, count in enumerate(arrivals.sum(axis=0)):
+        assert count <= 40
+        samples[count:, a] = np.nan
+    bounds = [bound] * SAMPLES.shape[1]
+    views = views_of(samples, bounds, with_squares=True, arrivals=arrivals)
+    for a in range(SAMPLES.shape[1]):
+        here = np.array([field[a] for field in views])
+        there = with_arrivals(bound, samples[:, a], arrivals[:, a])
+        np.testing.assert_allclose(here, there, rtol=1e-9, atol=1e-12)
+
+
+def test_one_arrival_per_step_is_none_given() -> None:
+    for bound in (FAMILY[0], *DRIFTING):
+        bounds = [bound] * SAMPLES.shape[1]
+        arrivals = np.ones(SAMPLES.shape, dtype=np.int64)
+        given = views_of(SAMPLES, bounds, with_squares=True, arrivals=arrivals)
+        for one, other in zip(given, views_of(SAMPLES, bounds, with_squares=True), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_nobody_has_received_anything_yet() -> None:
+    nothing = np.zeros((5, 2), dtype=np.int64)
+    views = views_of(np.full((3, 2), np.nan), [FAMILY[3]] * 2, with_squares=True, arrivals=nothing)
+    assert seen(views, 1, 4) == View()
+
+
+@pytest.mark.parametrize(
+    "arrivals", [[[1, 1, 1]], [[1.0, 1.0]], [1, 1], [[3, 1], [1, 1]], [[-1, 1], [1, 1]]]
+)
+def test_arrivals_that_cannot_be_are_refused(arrivals: Any) -> None:
+    with pytest.raises(ValueError, match=r"arrivals must be .*received"):
+        views_of(np.ones((3, 2)), [FAMILY[0]] * 2, with_squares=True, arrivals=np.array(arrivals))
+
+
+def layout(field: NDArray[np.float64]) -> tuple[str, tuple[int, ...], bool, bool]:
+    return field.dtype.str, field.strides, field.flags.writeable, field.flags.c_contiguous
+
+
+def test_views_have_one_of_two_layouts() -> None:
+    n = SAMPLES.shape[1]
+    arrivals = np.ones(SAMPLES.shape, dtype=np.int64)
+    shared = views_of(SAMPLES, [FAMILY[0]] * n, with_squares=True)
+    for bound in FAMILY[:3]:
+        for with_squares in (True, False):
+            views = views_of(SAMPLES, [bound] * n, with_squares=with_squares)
+            assert [layout(field) for field in views] == [layout(field) for field in shared]
+    own = [("<f8", (40 * 8, 8), True, True)] * 8
+    assert [layout(field) for field in shared] != own
+    mixed = [FAMILY[a % 2] for a in range(n)]
+    for bounds in ([bound] * n for bound in (*FAMILY[3:], *DRIFTING)):
+        assert [layout(f) for f in views_of(SAMPLES, bounds, with_squares=False)] == own
+    assert [layout(f) for f in views_of(SAMPLES, mixed, with_squares=True)] == own
+    views = views_of(SAMPLES, [FAMILY[0]] * n, with_squares=False, arrivals=arrivals)
+    assert [layout(field) for field in views] == own
+    assert not views.squares.any()
+
+
+LONG = np.random.default_rng(5).normal(np.repeat([0.0, 0.6, 0.2], 300)[:, None], 0.5, (900, 9))
+
+
+@pytest.mark.parametrize("inner", [Laplace(0.5, 0.01), NormalMixture(0.5, 99), Stitched(0.5)])
+@pytest.mark.parametrize("kind", ["windowed", "discounted", "restarted"])
+def test_long_streams_agree_to_twelve_digits(inner: Bound, kind: str) -> None:
+    bound = {
+        "windowed": Windowed(inner, 70),
+        "discounted": Discounted(inner, 0.98),
+        "restarted": Restarted(inner, 0.01),
+    }[kind]
+    views = views_of(LONG, [bound] * 9, with_squares=True)
+    for a in range(9):
+        here = np.array([field[a] for field in views])
+        np.testing.assert_allclose(here, followed(bound, LONG[:, a]), rtol=1e-12, atol=1e-12)
+    assert views.epochs[:, -1].min() >= 1
+
+
+def test_the_compiled_folds_are_the_plain_ones() -> None:
+    samples, before = LONG[:200, :3], np.arange(200.0)
+    for fold, how in (
+        (folding.fold_windows, (7,)),
+        (folding.fold_discounted, (0.9, before)),
+    ):
+        fast, plain = np.empty((2, 3, 200)), np.empty((2, 3, 200))
+        fold(samples, *how, *fast)
+        fold.function(samples, *how, *plain)
+        np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
+    quick, slow = np.empty((3, 200)), np.empty((3, 200))
+    folding.find_epochs(samples, 0.1, 2.0, quick)
+    folding.find_epochs.function(samples, 0.1, 2.0, slow)
+    np.testing.assert_array_equal(quick, slow)
+    assert quick.max() > 1
+    fast, plain = np.empty((3, 3, 200)), np.empty((3, 3, 200))
+    folding.fold_epochs(samples, quick, *fast)
+    folding.fold_epochs.function(samples, quick, *plain)
+    np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
 
 
 def test_the_radius_of_a_counted_bound_is_its_radius() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias
 
 from colme import _check
 from colme.algorithm import Algorithm
-from colme.bounds import KINDS, Bound
+from colme.bounds import Bound, from_plain, to_plain
 
 __all__ = ["Query", "Reply", "Snapshot"]
 
@@ -164,7 +164,7 @@ class Snapshot:
         for key in ("query", "class_test", "weighting"):
             algorithm[key] = algorithm[key].word
         record["algorithm"] = algorithm
-        record["bound"] = {"kind": type(self.bound).__name__, **asdict(self.bound)}  # type: ignore[call-overload]
+        record["bound"] = to_plain(self.bound)
         record["replies"] = [_without_infinities(reply) for reply in self.replies]
         return json.dumps(record, allow_nan=False)
 
@@ -174,7 +174,7 @@ class Snapshot:
         try:
             record: dict[str, Any] = json.loads(text)
             record["algorithm"] = Algorithm(**record["algorithm"])
-            record["bound"] = KINDS[record["bound"].pop("kind")](**record["bound"])
+            record["bound"] = from_plain(record["bound"])
             record["replies"] = tuple(_with_infinities(reply) for reply in record["replies"])
             record["excluded"] = tuple(record["excluded"])
             record["model"] = tuple(tuple(map(float, part)) for part in record["model"])

@@ -7,22 +7,30 @@ or algorithms.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colme._compile import compiled, kernel
-from colme.bounds import Bound, Stream, folded_mean, folded_squares
+from colme._compile import compiled
+from colme.bounds import Bound, Discounted, Restarted, Stream, Windowed
+from colme.bounds.adwin import Adwin
 from colme.bounds.counted import Counted
+from colme.bounds.discounted import Weights, next_weights
+from colme.folding import (
+    find_epochs,
+    fold_discounted,
+    fold_epochs,
+    fold_windows,
+    summarise,
+)
 from colme.summary import View, recentred
 
-__all__ = ["Views", "seen", "summarise", "views_of"]
+__all__ = ["Views", "seen", "views_of"]
 
-_VECTOR = 16
-"""Agents that are summarised at once."""
+Array: TypeAlias = NDArray[np.float64]
 
 
 class Views(NamedTuple):
@@ -37,14 +45,14 @@ class Views(NamedTuple):
     (1, 1)
     """
 
-    means: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    radii: NDArray[np.float64]
-    spreads: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-    offsets: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    epochs: NDArray[np.float64]
+    means: Array
+    counts: Array
+    radii: Array
+    spreads: Array
+    slopes: Array
+    offsets: Array
+    squares: Array
+    epochs: Array
 
 
 @compiled
@@ -70,42 +78,18 @@ def seen(views: Views, l: int, t: int) -> View:
     )
 
 
-@kernel
-def summarise(
-    samples: NDArray[np.float64], means: NDArray[np.float64], squares: NDArray[np.float64]
-) -> None:
-    """Fold every column of samples[time, agent] into means and squares[agent, time].
+def views_of(
+    samples: Array,
+    bounds: Sequence[Bound],
+    *,
+    with_squares: bool,
+    arrivals: NDArray[np.integer[Any]] | None = None,
+) -> Views:
+    """Return the views of one run's samples[k, agent]; `bounds` are one for each agent.
 
-    Squares, Σ (x - x̄)², are left out if the array has no agents.
-
-    Examples
-    --------
-    >>> means, squares = np.empty((1, 2)), np.empty((1, 2))
-    >>> summarise(np.array([[1.0], [2.0]]), means, squares)
-    >>> means.tolist(), squares.tolist()
-    ([[1.0, 1.5]], [[0.0, 0.5]])
-    """
-    horizon, n_agents = samples.shape
-    # Samples lie agent beside agent, means time beside time: a few agents at once suit both.
-    for first in range(0, n_agents, _VECTOR):
-        last = min(first + _VECTOR, n_agents)
-        for a in range(first, last):
-            means[a, 0] = samples[0, a]
-        for t in range(1, horizon):
-            for a in range(first, last):
-                means[a, t] = folded_mean(means[a, t - 1], t, samples[t, a])
-    for a in range(squares.shape[0]):
-        squares[a, 0] = 0.0
-        for t in range(1, horizon):
-            squares[a, t] = folded_squares(
-                squares[a, t - 1], means[a, t - 1], means[a, t], samples[t, a]
-            )
-
-
-def views_of(samples: NDArray[np.float64], bounds: Sequence[Bound], *, with_squares: bool) -> Views:
-    """Return the views of one run's samples[time, agent]; `bounds` are one for each agent.
-
-    Squares are zero unless they are asked for.
+    `arrivals`[time, agent] says how many samples of its stream an agent receives at each step;
+    without it, one.  Samples that never arrive are not looked at.  Squares are zero unless they
+    are asked for.
 
     Examples
     --------
@@ -113,43 +97,169 @@ def views_of(samples: NDArray[np.float64], bounds: Sequence[Bound], *, with_squa
     >>> views = views_of(np.ones((3, 2)), [Laplace(0.5, 0.05)] * 2, with_squares=True)
     >>> views.counts[1].tolist(), views.radii.shape
     ([1.0, 2.0, 3.0], (2, 3))
+    >>> arrivals = np.array([[0, 1], [2, 0]])
+    >>> views_of(
+    ...     np.ones((3, 2)), [Laplace(0.5, 0.05)] * 2, with_squares=True, arrivals=arrivals
+    ... ).counts.tolist()
+    [[0.0, 2.0], [1.0, 1.0]]
+
+    Notes
+    -----
+    The compiled loops are compiled anew for each layout of their arrays.  There are two: one
+    stationary `Counted` bound for all, one sample per step, has counts, shapes and epochs
+    broadcast over agents; anything else has eight arrays of its own.
     """
+    if arrivals is None and len(set(bounds)) == 1 and isinstance(bounds[0], Counted):
+        return _shared(samples, bounds[0], with_squares)
+    arrived = None if arrivals is None else _arrived(arrivals, samples)
+    n_times = len(samples) if arrived is None else arrived.shape[1]
+    fields = np.empty((8, samples.shape[1], n_times))
+    for bound in dict.fromkeys(bounds):
+        who = np.array([other == bound for other in bounds])
+        if arrived is None:
+            fields[:, who] = _fields(bound, np.ascontiguousarray(samples[:, who]))
+        else:
+            fields[:, who] = _spread(bound, samples[:, who], arrived[who])
+    if not with_squares:
+        fields[6] = 0.0
+    return Views(*fields)
+
+
+def _shared(samples: Array, bound: Counted, with_squares: bool) -> Views:
     horizon, n_agents = samples.shape
     means = np.empty((n_agents, horizon))
     squares = np.zeros(means.shape)
     summarise(samples, means, squares if with_squares else squares[:0])
     counts = np.broadcast_to(np.arange(1.0, horizon + 1), means.shape)
-    if len(set(bounds)) == 1:
-        tables = _tables(bounds[0], samples, means)
-    else:
-        tables = np.empty((4, *means.shape))
-        for bound in set(bounds):
-            who = np.array([other == bound for other in bounds])
-            tables[:, who] = _tables(bound, samples[:, who], means[who])
+    tables = np.broadcast_to(_told_by_counts(bound, horizon), (4, *means.shape))
     radii, spreads, slopes, offsets = tables
     epochs = np.broadcast_to(0.0, means.shape)
     return Views(means, counts, radii, spreads, slopes, offsets, squares, epochs)
 
 
-def _tables(
-    bound: Bound, samples: NDArray[np.float64], means: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return radius, spread, slope and offset [4, agent, time] of streams under one bound."""
-    told = (
-        _told_by_counts(bound, samples.shape[0])
-        if isinstance(bound, Counted)
-        else _told(bound, bound.stream(samples.shape[1]), samples)
-    )
-    return np.broadcast_to(told, (4, *means.shape))
+def _arrived(arrivals: NDArray[np.integer[Any]], samples: Array) -> NDArray[np.int64]:
+    """Return how many samples each agent has by each step, [agent, time]."""
+    counts = np.asarray(arrivals)
+    if counts.ndim != 2 or counts.shape[1] != samples.shape[1] or counts.dtype.kind not in "iu":
+        raise ValueError(
+            f"arrivals must be whole numbers [time, agent] for {samples.shape[1]} agents; "
+            f"received {counts.dtype} of shape {counts.shape}"
+        )
+    arrived = np.ascontiguousarray(counts.astype(np.int64).cumsum(axis=0).T)
+    if counts.min(initial=0) < 0 or arrived.max(initial=0) > len(samples):
+        raise ValueError(
+            f"arrivals must be 0 or more and add up to at most the {len(samples)} samples of an "
+            f"agent; received {counts.min(initial=0)} as the least and "
+            f"{arrived.max(initial=0)} together: draw more samples"
+        )
+    return arrived
+
+
+def _spread(bound: Bound, samples: Array, arrived: NDArray[np.int64]) -> Array:
+    """Return the fields [8, agent, time] of samples that arrive as they do."""
+    blank = View()
+    columns = [blank.mean, blank.n_samples, blank.radius, blank.spread, blank.slope]
+    columns += [blank.offset, blank.squares, blank.epoch]
+    fields = np.empty((8, *arrived.shape))
+    fields[:] = np.reshape(columns, (8, 1, 1))
+    most = int(arrived.max(initial=0))
+    if most:
+        looked_at = np.arange(most)[:, None] < arrived[:, -1]
+        samples = samples[:most]
+        # Any good sample may stand where none arrives: what follows from it is never seen.
+        by_sample = _fields(bound, np.where(looked_at, samples, samples[looked_at][0]))
+        index = np.broadcast_to(np.maximum(arrived - 1, 0), fields.shape)
+        np.copyto(fields, np.take_along_axis(by_sample, index, 2), where=arrived > 0)
+    return fields
+
+
+def _fields(bound: Bound, samples: Array) -> Array:
+    """Return all fields [8, agent, sample] of streams under one bound."""
+    horizon, n_agents = samples.shape
+    fields = np.zeros((8, n_agents, horizon))
+    means, counts, squares, epochs = fields[0], fields[1], fields[6], fields[7]
+    age = np.arange(horizon)
+    if isinstance(bound, Restarted):
+        _find_epochs(bound, samples, epochs)
+        fold_epochs(samples, epochs, means, counts, squares)
+        fields[2:6] = _told_by_epochs(bound.bound, samples, counts)
+        return fields
+    if isinstance(bound, Windowed):
+        fold_windows(samples, bound.length, means, squares)
+        counts[:], epochs[:] = np.minimum(age + 1, bound.length), age // bound.length
+    elif isinstance(bound, Discounted):
+        weights, counts[:], share = _weights(bound.factor, horizon)
+        fold_discounted(samples, bound.factor, weights, means, squares)
+        squares *= share
+        epochs[:] = age // bound.memory
+    else:
+        summarise(samples, means, squares)
+        counts[:] = age + 1
+    fields[2:6] = _told_alike(bound, samples)
+    return fields
 
 
 @lru_cache(maxsize=16)
-def _told_by_counts(bound: Counted, horizon: int) -> NDArray[np.float64]:
+def _weights(factor: float, horizon: int) -> tuple[Array, Array, Array]:
+    """Return Σw before each sample, and after it the count and the share of the squares."""
+    weights, before = Weights(), []
+    counts, share = [], []
+    for _ in range(horizon):
+        before.append(weights.total)
+        weights = next_weights(weights, factor)
+        counts.append(weights.whole)
+        share.append(weights.share)
+    return np.array(before), np.array(counts, dtype=np.float64), np.array(share)
+
+
+def _find_epochs(bound: Restarted, samples: Array, epochs: Array) -> None:
+    if bound.detector == "sequences":
+        find_epochs(samples, bound.scale, -math.log(bound.alarm), epochs)
+        return
+    for a, column in enumerate(samples.T.tolist()):
+        detector, epoch = Adwin(bound.alarm), 0
+        for t, sample in enumerate(column):
+            epochs[a, t] = epoch
+            if detector.changed(sample):
+                detector, epoch = Adwin(bound.alarm), epoch + 1
+
+
+def _told_by_epochs(bound: Bound, samples: Array, counts: Array) -> Array:
+    """Return what is told by streams that begin anew wherever the count is 1."""
+    horizon, n_agents = samples.shape
+    if isinstance(bound, Counted):
+        return _told_by_counts(bound, horizon)[:, 0, counts.astype(np.int64) - 1]
+    told = np.empty((4, n_agents, horizon))
+    agents, starts = np.nonzero(counts == 1)
+    ends = np.where(np.append(agents[1:], -1) == agents, np.append(starts[1:], 0), horizon)
+    by_length = np.argsort(starts - ends, kind="stable")
+    for part in np.array_split(by_length, math.ceil(agents.size / n_agents)):
+        longest = int((ends - starts)[part].max())
+        # Beyond its end an epoch is filled with its first sample; what it says there is not kept.
+        rows = np.minimum(starts[part] + np.arange(longest)[:, None], horizon - 1)
+        inside = np.arange(longest)[:, None] < (ends - starts)[part]
+        padded = np.where(inside, samples[rows, agents[part]], samples[starts, agents][part])
+        here = _told(bound, bound.stream(part.size), padded)
+        for column, i in enumerate(part):
+            told[:, agents[i], starts[i] : ends[i]] = here[:, column, : ends[i] - starts[i]]
+    return told
+
+
+def _told_alike(bound: Bound, samples: Array) -> Array:
+    """Return radius, spread, slope and offset [4, agent, sample] of streams of equal counts."""
+    within = bound.bound if isinstance(bound, Windowed | Discounted) else bound
+    if isinstance(within, Counted):
+        return _told_by_counts(cast("Hashable", bound), len(samples))
+    return _told(bound, bound.stream(samples.shape[1]), samples)
+
+
+@lru_cache(maxsize=16)
+def _told_by_counts(bound: Any, horizon: int) -> Array:
     """Return what is told where all follows from the count: one stream stands for every other."""
     return _told(bound, bound.stream(), np.zeros(horizon))
 
 
-def _told(bound: Bound, stream: Stream[Any], samples: NDArray[np.float64]) -> NDArray[np.float64]:
+def _told(bound: Bound, stream: Stream[Any], samples: Array) -> Array:
     log_risk = -math.log(bound.gamma)
     told = np.empty((4, samples[0].size, len(samples)))
     for t, sample in enumerate(samples):

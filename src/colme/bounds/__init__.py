@@ -12,46 +12,44 @@ Examples
 [0.461, 0.539]
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from colme.bounds.asymptotic import Asymptotic
 from colme.bounds.bernstein import EmpiricalBernstein
 from colme.bounds.betting import Betting
+from colme.bounds.discounted import Discounted
 from colme.bounds.evidence import Evidence, huber, separated
+from colme.bounds.kinds import KINDS, from_plain, to_plain
 from colme.bounds.mixture import Laplace, NormalMixture
 from colme.bounds.protocol import Bound, Stream
+from colme.bounds.restarted import Restarted
 from colme.bounds.risk import split_risk
 from colme.bounds.running import folded_mean, folded_squares
 from colme.bounds.scale import range_sigma
 from colme.bounds.stitched import Stitched
 from colme.bounds.usual import choose_bound, usual_bound
-
-KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
-    {
-        kind.__name__: kind
-        for kind in (Asymptotic, Betting, EmpiricalBernstein, Laplace, NormalMixture, Stitched)
-    }
-)
-"""Every bound by its name."""
+from colme.bounds.windowed import Windowed
 
 __all__ = [
     "KINDS",
     "Asymptotic",
     "Betting",
     "Bound",
+    "Discounted",
     "EmpiricalBernstein",
     "Evidence",
     "Laplace",
     "NormalMixture",
+    "Restarted",
     "Stitched",
     "Stream",
+    "Windowed",
     "choose_bound",
     "folded_mean",
     "folded_squares",
+    "from_plain",
     "huber",
     "range_sigma",
     "separated",
     "split_risk",
+    "to_plain",
     "usual_bound",
 ]

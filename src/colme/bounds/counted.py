@@ -81,7 +81,7 @@ class Counted(Recipe):
         """Return the square of the radius for samples of scale 1; numbers and arrays alike."""
         raise NotImplementedError
 
-    def shape(self, n: int) -> tuple[float, float, float]:
+    def shape(self, n: float) -> tuple[float, float, float]:
         """Return spread, slope and offset of the evidence of n >= 1 samples."""
         raise NotImplementedError
 

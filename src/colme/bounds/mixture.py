@@ -56,7 +56,7 @@ def mixture_width(n: Any, prior: float, gamma: float, log: Callable[[Any], Any])
     return 2 / n * (1 + prior / n) * (0.5 * log(n / prior + 1) - math.log(gamma))
 
 
-def mixture_shape(n: int, variance: Any, prior: float) -> tuple[Any, float, float]:
+def mixture_shape(n: float, variance: Any, prior: float) -> tuple[Any, float, float]:
     """Return spread, slope and offset of the evidence of n samples of that variance.
 
     Examples
@@ -110,7 +110,7 @@ class Laplace(Counted):
     def _width(self, n: Any, log: Callable[[Any], Any]) -> Any:
         return mixture_width(n, 1.0, self.gamma, log)
 
-    def shape(self, n: int) -> tuple[float, float, float]:
+    def shape(self, n: float) -> tuple[float, float, float]:
         """Return spread, slope and offset of the evidence of n >= 1 samples."""
         return mixture_shape(n, self.sigma**2, 1.0)
 
@@ -158,6 +158,6 @@ class NormalMixture(Counted):
     def _width(self, n: Any, log: Callable[[Any], Any]) -> Any:
         return mixture_width(n, self.prior, self.gamma, log)
 
-    def shape(self, n: int) -> tuple[float, float, float]:
+    def shape(self, n: float) -> tuple[float, float, float]:
         """Return spread, slope and offset of the evidence of n >= 1 samples."""
         return mixture_shape(n, self.sigma**2, self.prior)

@@ -133,6 +133,10 @@ class Running(Generic[N_co]):
     def _fold(self, x: Any) -> None:
         """Fold a good sample into what else is kept."""
 
+    def _stand_for(self, count: float, mean: Any, squares: Any) -> None:
+        """Answer from now on for samples with these, as if they had been folded."""
+        self.count, self._mean, self._squares = count, mean, squares  # type: ignore[assignment]
+
     def _checked(self, sample: Any) -> Any:
         """Return a good sample as a float or an array; refuse any other."""
         low, high = max(self._low, -_check.LARGEST_SAMPLE), min(self._high, _check.LARGEST_SAMPLE)

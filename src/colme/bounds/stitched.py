@@ -73,7 +73,7 @@ class Stitched(Counted):
         level = _S * log(log(_ETA * time / self.n_min)) + constant
         return _K**2 * level * time / n**2
 
-    def shape(self, n: int) -> tuple[float, float, float]:
+    def shape(self, n: float) -> tuple[float, float, float]:
         """Return the line of the current epoch.
 
         The average over k, with the shares as weights, of cosh(λ_k S) exp(-λ_k² n σ²/2) is an

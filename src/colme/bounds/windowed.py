@@ -1,0 +1,187 @@
+"""Windows: only the last samples count.
+
+Lives here: the bound over a window, its stream, and the sums of a window that never subtract.
+Must not know agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colme import _check
+from colme._compile import compiled
+from colme.bounds.evidence import N_co
+from colme.bounds.fading import FadingStream, checked_fading
+from colme.bounds.protocol import Bound, Stream
+from colme.bounds.running import folded_mean, folded_squares
+from colme.bounds.wrapper import Wrapper, checked_revisit
+
+__all__ = ["Windowed", "WindowedStream", "fold_tails", "merged_mean", "merged_squares"]
+
+
+@compiled
+def merged_mean(mean_a: float, n_a: int, mean_b: float, n_b: int) -> float:
+    """Return the mean of two groups of samples together.
+
+    Examples
+    --------
+    >>> merged_mean(1.0, 1, 4.0, 2)
+    3.0
+    """
+    return mean_a + (mean_b - mean_a) * (n_b / (n_a + n_b))
+
+
+@compiled
+def merged_squares(
+    squares_a: float, mean_a: float, n_a: int, squares_b: float, mean_b: float, n_b: int
+) -> float:
+    """Return Σ (x - x̄)² of two groups of samples together.
+
+    Examples
+    --------
+    >>> merged_squares(0.0, 1.0, 1, 0.0, 4.0, 2)
+    6.0
+    """
+    return squares_a + squares_b + (mean_b - mean_a) ** 2 * (n_a * (n_b / (n_a + n_b)))
+
+
+@compiled
+def fold_tails(block: Any, means: Any, squares: Any) -> None:
+    """Write mean and squares of the samples from each place of the block to its end.
+
+    Examples
+    --------
+    >>> means, squares = [0.0] * 3, [0.0] * 3
+    >>> fold_tails([9.0, 1.0, 2.0], means, squares)
+    >>> means[1:], squares[1:]
+    ([1.5, 2.0], [0.5, 0.0])
+    """
+    last = len(block) - 1
+    means[last] = block[last]
+    squares[last] = 0.0
+    for i in range(last - 1, -1, -1):
+        means[i] = folded_mean(means[i + 1], last - i, block[i])
+        squares[i] = folded_squares(squares[i + 1], means[i + 1], means[i], block[i])
+
+
+@dataclass(frozen=True)
+class Windowed(Wrapper):
+    """A bound over the last `length` samples, for a mean that may change.
+
+    The interval holds the mean of a stream that was constant over the window **at each time** with
+    probability at least 1 - γ, not at all times at once.
+
+    Parameters
+    ----------
+    bound
+        `Laplace`, `NormalMixture`, `Stitched` or `Asymptotic`.
+    length
+        How many samples count, at least 2.
+    revisit
+        Every so many queries one goes to an excluded peer; 0: none.
+
+    Examples
+    --------
+    >>> from colme.bounds import Laplace
+    >>> stream = Windowed(Laplace(sigma=0.5, gamma=0.05), length=100).stream()
+    >>> for sample in [0.0] * 200 + [1.0] * 100:
+    ...     stream.update(sample)
+    >>> stream.count, stream.mean, stream.epoch
+    (100, 1.0, 2.0)
+
+    Notes
+    -----
+    The last n samples are n samples like any others, and at a fixed n the evidence is an e-value.
+    The epoch is ⌊(k - 1) / length⌋ after k samples: what was said an epoch ago is forgotten, or
+    is about to be.
+    """
+
+    bound: Bound
+    length: int
+    revisit: int = 10
+
+    def __post_init__(self) -> None:
+        length = _check.positive_int("length", self.length)
+        if length == 1:
+            raise ValueError("length must be at least 2, to see samples scatter; received 1")
+        bound: Any = checked_fading(self.bound, length)
+        self._keep(bound=bound, length=length, revisit=checked_revisit(self.revisit))
+
+    def _start(self, n: int | None) -> Stream[Any]:
+        return WindowedStream(self, n)
+
+
+class WindowedStream(FadingStream[N_co]):
+    """The last samples of a stream: at most two windows of them are kept.
+
+    Samples come in blocks of the length of the window.  A window is the end of one block and the
+    beginning of the next, and both are folded like any samples: nothing is ever subtracted, so
+    rounding errors leave with the samples that made them.
+
+    Examples
+    --------
+    >>> from colme.bounds import Laplace
+    >>> stream = Windowed(Laplace(sigma=0.5, gamma=0.05), length=2).stream()
+    >>> for sample in (1e100, 1.0, 2.0):
+    ...     stream.update(sample)
+    >>> stream.mean, stream.squares
+    (1.5, 0.5)
+    """
+
+    def __init__(self, bound: Windowed, n: int | None) -> None:
+        super().__init__(bound, n)
+        self._length = bound.length
+        self._last: list[Any] = []  # the block before
+        self._tails: tuple[list[Any], list[Any]] = ([], [])  # its means and squares to its end
+        self._block: list[Any] = []
+        self._head: tuple[Any, Any] = (self._mean, 0.0)  # mean and squares of the block so far
+
+    @property
+    def epoch(self) -> N_co:
+        """How many windows have passed since the first."""
+        return self._answer(max(self._seen - 1, 0) // self._length)
+
+    def state(self) -> dict[str, float | list[float]]:
+        """Return the samples of this block and the last, ready for JSON."""
+        return {"seen": self._seen, "samples": np.asarray(self._last + self._block).tolist()}
+
+    def _resume(self, state: Mapping[str, Any]) -> None:
+        if not isinstance(state, Mapping) or sorted(state) != ["samples", "seen"]:
+            raise ValueError(f"a window's state holds samples and seen; received {state!r}")
+        seen, samples = state["seen"], state["samples"]
+        whole = isinstance(seen, int) and not isinstance(seen, bool) and seen >= 0
+        block = max(seen - 1, 0) // self._length if whole else 0
+        kept = seen - max(block - 1, 0) * self._length if whole else -1
+        if not isinstance(samples, list) or len(samples) != kept:
+            raise ValueError(
+                "a window keeps the samples of this block and of the last; received "
+                f"{samples!r} after {seen!r} samples: use the state as it was written"
+            )
+        self._seen = seen - kept
+        for sample in samples:
+            self.update(sample)
+
+    def _fold(self, x: Any) -> None:
+        if len(self._block) == self._length:
+            self._tails = ([0.0] * self._length, [0.0] * self._length)
+            fold_tails(self._block, *self._tails)
+            self._last, self._block, self._head = self._block, [], (0.0, 0.0)
+        mean, squares = self._head
+        after = folded_mean(mean, len(self._block), x)
+        self._head = after, folded_squares(squares, mean, after, x)
+        self._block.append(x)
+
+    def _show(self) -> None:
+        self._mean, self._squares = self._head
+        here = len(self._block)
+        self.count = self._length if self._last else here
+        if here < self.count:
+            means, squares = self._tails
+            tail = (squares[here], means[here], self._length - here)
+            self._mean = merged_mean(*tail[1:], self._head[0], here)
+            self._squares = merged_squares(*tail, self._head[1], self._head[0], here)
+        self._within._stand_for(self.count, self._mean, self._squares)
