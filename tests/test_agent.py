@@ -16,10 +16,13 @@ from colme.bounds import (
     Asymptotic,
     Betting,
     Bound,
+    Discounted,
     EmpiricalBernstein,
     Laplace,
     NormalMixture,
+    Restarted,
     Stitched,
+    Windowed,
     split_risk,
 )
 
@@ -30,6 +33,9 @@ BOUNDS: list[Bound] = [
     Laplace(0.2, 0.05),
     NormalMixture(0.2, 100),
     Stitched(0.2),
+    Windowed(Laplace(0.2, 0.05), 40),
+    Discounted(Laplace(0.2, 0.05), 0.9),
+    Restarted(Laplace(0.2, 0.05)),
 ]
 JOINT_SIMPLE = Algorithm("round-robin", "simple", "joint")
 

@@ -16,7 +16,7 @@ from streams import BOUNDED, FAMILY, Array, followed_state, name, p_value
 from colme.bounds import Asymptotic, Bound, Laplace, Restarted, Windowed
 from colme.bounds.changes import BLOCK, split_evidence, split_price, watched
 from colme.bounds.mixture import mixture_shape
-from colme.folding import find_epochs
+from colme.folding import Watch, find_epochs
 
 LOUD = Restarted(Laplace(0.05, 0.05), alarm=0.2)
 """Restarts often: the scale of its samples is understated."""
@@ -24,7 +24,7 @@ LOUD = Restarted(Laplace(0.05, 0.05), alarm=0.2)
 
 def epochs_of(samples: Array, scale: float, alarm: float) -> Array:
     epochs = np.empty(samples.shape[::-1])
-    find_epochs(samples, scale, -math.log(alarm), epochs)
+    find_epochs(samples, scale, -math.log(alarm), Watch.blank(), epochs)
     return epochs
 
 

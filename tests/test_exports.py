@@ -16,12 +16,12 @@ MODULES = [
     for found in pkgutil.iter_modules(colme.__path__)
     if not found.ispkg and found.name not in ("__main__", "_terminal", "cli")  # the command line
 ]
+PACKAGES = [colme.bounds, colme.kernels, colme.model, colme.rules, colme.theory]
+MODULES += PACKAGES
 MODULES += [
-    colme.bounds,
-    *(
-        importlib.import_module(f"colme.bounds.{found.name}")
-        for found in pkgutil.iter_modules(colme.bounds.__path__)
-    ),
+    importlib.import_module(f"{package.__name__}.{found.name}")
+    for package in PACKAGES
+    for found in pkgutil.iter_modules(package.__path__)
 ]
 MEMBERS = [(module, name) for module in MODULES for name in module.__all__]
 CALLABLES = [

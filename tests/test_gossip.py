@@ -108,7 +108,7 @@ def test_a_name_is_as_young_as_the_youngest_that_was_heard() -> None:
     names[0, :2], names[1, :2] = [1, 2], [0, 2]
     ages = np.zeros((3, 8), np.int64)
     ages[0, :2], ages[1, :2] = [9, 8], [5, 3]
-    caches = Caches(names, ages, np.array([2, 2, 0]))
+    caches = start(Contacts.everyone(3))._replace(names=names, ages=ages, sizes=np.array([2, 2, 0]))
     exchange(caches, SEED.copy(), 0, 99, np.empty((1, 3), np.int32))
     known = dict(zip(names[0, :2].tolist(), ages[0, :2].tolist(), strict=True))
     assert known[1] == 1  # just heard from itself
@@ -163,7 +163,7 @@ def test_plain_and_compiled_gossip_are_the_same_bits(
     exchange.function(plain, state.copy(), healing, swap, offers[0])
     exchange(fast, state.copy(), healing, swap, offers[1])
     assert (offers[0] == offers[1]).all()
-    for one, other in zip(plain, fast, strict=True):
+    for one, other in zip(plain[:3], fast[:3], strict=True):
         assert (one == other).all()
 
 

@@ -25,11 +25,13 @@ SNAPSHOT = Snapshot(
         Reply("b", 0.1, 3, 12.0, BOUND.shape(3)),
         Reply("a", 0.2, 4, 16.0, BOUND.shape(4)),
     ),
-    cursor=0,
+    turn=(0, -1, 1),
     classmates=("a",),
     excluded=(),
+    shown=(),
     stream={"count": 4, "_mean": 0.2, "_squares": 0.125},
     model=tuple(tuple(part) for part in Model.blank()),
+    room=None,
 )
 JOINT = Snapshot(
     **(
@@ -147,6 +149,7 @@ def test_json_keeps_the_algorithm_as_words() -> None:
         "class_test": "known",
         "eta": 0.25,
         "meaning": "composed by the user",
+        "within": None,
     }
     assert json.loads(text)["bound"] == {"kind": "Laplace", "sigma": 0.5, "gamma": BOUND.gamma}
 
@@ -198,10 +201,18 @@ TAMPERED = [
     {"excluded": ["c"]},
     {"excluded": ["a"]},
     {"excluded": None},
-    {"cursor": 2},
-    {"cursor": -2},
-    {"cursor": "first"},
-    {"cursor": 0.5},
+    {"turn": [2, -1, 0]},
+    {"turn": [-2, -1, 0]},
+    {"turn": ["first", -1, 0]},
+    {"turn": [0.5, -1, 0]},
+    {"turn": [0, 2, 0]},
+    {"turn": [0, -1, -1]},
+    {"turn": [0, -1]},
+    {"turn": None},
+    {"shown": ["c"]},
+    {"shown": None},
+    {"room": 0},
+    {"room": 1},
     {"delta": 2},
     {"max_agents": 1},
     {"name": ""},

@@ -63,6 +63,7 @@ class Row:
             squares=[0.0] * self.n,
             epochs=[0.0] * self.n,
             member=list(member or [True] * self.n),
+            shown=[True] * self.n,
         )
 
     def classified(
@@ -307,11 +308,12 @@ def outcome(
     n_slots = int(slots.max()) + 1
     estimates = np.empty((7, n_slots))
     counts, likely = np.empty((2, 7, n_slots, 3), np.int16)
-    common = 0, 7, LABELS, slots, estimates, counts
+    fleet = kernels.Fleet.of_all(7)._replace(scales=np.array([bound.scale for bound in bounds]))
+    desk = kernels.Desk.blank(fleet, n_agents=7, n_classes=3)
+    common = fleet, desk, 0, 7, LABELS, slots, estimates, counts
     if by_model:
         loop = kernels.collaborate_by_model
-        scales = np.array([bound.scale for bound in bounds])
-        (loop.function if plain else loop)(views, chosen, scales, *common, likely)
+        (loop.function if plain else loop)(views, chosen, *common, likely)
         return [estimates, counts.astype(float), likely.astype(float)]
     (kernels.collaborate.function if plain else kernels.collaborate)(views, chosen, *common)
     return [estimates, counts.astype(float)]

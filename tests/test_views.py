@@ -160,7 +160,7 @@ def test_long_streams_agree_to_twelve_digits(inner: Bound, kind: str) -> None:
 def test_the_compiled_folds_are_the_plain_ones() -> None:
     samples, before = LONG[:200, :3], np.arange(200.0)
     for fold, how in (
-        (folding.fold_windows, (7,)),
+        (folding.fold_windows, (7, np.empty((2, 7)))),
         (folding.fold_discounted, (0.9, before)),
     ):
         fast, plain = np.empty((2, 3, 200)), np.empty((2, 3, 200))
@@ -168,8 +168,8 @@ def test_the_compiled_folds_are_the_plain_ones() -> None:
         fold.function(samples, *how, *plain)
         np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
     quick, slow = np.empty((3, 200)), np.empty((3, 200))
-    folding.find_epochs(samples, 0.1, 2.0, quick)
-    folding.find_epochs.function(samples, 0.1, 2.0, slow)
+    folding.find_epochs(samples, 0.1, 2.0, folding.Watch.blank(), quick)
+    folding.find_epochs.function(samples, 0.1, 2.0, folding.Watch.blank(), slow)
     np.testing.assert_array_equal(quick, slow)
     assert quick.max() > 1
     fast, plain = np.empty((3, 3, 200)), np.empty((3, 3, 200))

@@ -12,9 +12,10 @@ from colme.arrivals import Arrivals
 from colme.changes import Change
 from colme.contacts import Contacts
 from colme.gossip import Gossip
+from colme.lockstep import lockstep
 from colme.messages import Query, Reply, Snapshot
 from colme.problem import Problem
-from colme.simulate import lockstep, simulate
+from colme.simulate import simulate
 from colme.trajectory import Record, Trajectory
 
 __version__ = "0.1.0"

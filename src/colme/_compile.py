@@ -27,7 +27,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # instructions.  NaN and infinity keep their meaning: an infinite radius is how a rule sees a
 # peer that was never asked.
 _FASTMATH = {"reassoc", "nsz", "contract"}
-_OPTIONS = {"fastmath": _FASTMATH, "error_model": "numpy"}
+# Loops take no memory, so nothing in them needs to count references.
+_OPTIONS = {"fastmath": _FASTMATH, "error_model": "numpy", "_nrt": False}
 
 _SERIES = tuple(1 / math.factorial(i) for i in range(13, -1, -1))
 _LEAST_EXPONENT = -700.0

@@ -6,7 +6,6 @@ objects: only names, queries and replies.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Self
@@ -41,13 +40,17 @@ class Agent:
         The most agents, this one included, that it may ever know: the risk is split over them.
     algorithm
         A name from `colme.ALGORITHMS` or an `Algorithm`.
-    eta
-        Replaces the algorithm's η when given.
+    eta, within
+        Replace the algorithm's own when given.
     peers
         Names known from the start, in the order in which they will be asked; may contain the
         agent's own name, which otherwise comes first.  Peers met later are appended.
     classmates
         The true class, for algorithms that know it (``oracle``).
+    room
+        How many agents, itself included, the agent remembers at a time; by default all it meets.
+        In a full row a peer that is met takes the place of one that was excluded, or is unlikely
+        to share the agent's mean.
 
     Examples
     --------
@@ -75,11 +78,14 @@ class Agent:
         max_agents: int,
         algorithm: str | Algorithm = "sharp",
         eta: float | None = None,
+        within: float | None = None,
         peers: Iterable[str] = (),
         classmates: Iterable[str] | None = None,
+        room: int | None = None,
     ) -> None:
         self.name = name
-        self.algorithm = resolve(algorithm, eta)
+        self.algorithm = resolve(algorithm, eta, within)
+        self.room = None if room is None else _check.positive_int("room", room)
         self.delta = _check.risk("delta", delta)
         self.max_agents = _check.positive_int("max_agents", max_agents)
         gamma = split_risk(delta, max_agents)
@@ -89,15 +95,10 @@ class Agent:
                 "classmates are given exactly when the algorithm's class test is 'known'; "
                 f"received classmates={classmates!r} with {self.algorithm.class_test.word!r}"
             )
-        self._choice = rules.Choice(
-            self.algorithm.query,
-            self.algorithm.class_test,
-            self.algorithm.weighting,
-            self.algorithm.eta,
-            -math.log(gamma),
-        )
+        self._choice = rules.Choice.of(self.algorithm, gamma)
         self._classmates = None if classmates is None else frozenset(classmates) | {name}
-        self._cursor = -1
+        self._turn = rules.Turn()
+        self._names: list[str] = []
         self._index: dict[str, int] = {}
         self._row = rules.Row.blank(0)
         self._replies: list[Reply] = []
@@ -105,9 +106,15 @@ class Agent:
         self._bench = model.Bench.blank(0)
         self._stream = self.bound.stream()
         names = list(peers)
-        for peer in names if name in names else [name, *names]:
-            self.meet(peer)
-        self._self = self._index[name]
+        names = names if name in names else [name, *names]
+        if self.room is not None and len(set(names)) > self.room:
+            raise ValueError(
+                f"{name!r} has room for {self.room} agents, itself included; received "
+                f"{len(set(names))}: name fewer peers or give it more room"
+            )
+        self._self = names.index(name)
+        for peer in dict.fromkeys(names):
+            self._append(peer)
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, count={self.count}, estimate={self.estimate:.6g})"
@@ -125,7 +132,7 @@ class Agent:
     @property
     def peers(self) -> tuple[str, ...]:
         """The names in the row, the agent's own among them, in the order of asking."""
-        return tuple(self._index)
+        return tuple(self._names)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -154,37 +161,50 @@ class Agent:
         """The agent's current estimate of its own mean; NaN before there is anything to weigh."""
         return self._pool()[1]
 
-    def meet(self, peer: str) -> None:
-        """Make room for a peer in the row; do nothing if it is already known."""
+    def meet(self, peer: str) -> bool:
+        """Make room for a peer in the row; return False if there is none to be made."""
         if peer in self._index:
-            return
-        if not isinstance(peer, str) or not peer:
-            raise ValueError(f"a peer is named by a non-empty string; received {peer!r}")
-        if len(self._index) == self.max_agents:
-            raise ValueError(
-                f"{self.name!r} split its risk over {self.max_agents} agents and knows as many; "
-                f"received one more, {peer!r}: declare a larger max_agents"
-            )
-        self._index[peer] = len(self._index)
-        self._replies.append(Reply(peer, 0.0, 0))
-        for values, value in zip(self._row, (*View(), True), strict=True):
-            values.append(value)  # type: ignore[union-attr, arg-type]
-        self._row.member[-1] = self._classmates is None or peer in self._classmates
-        self._bench = model.Bench.blank(len(self._index))
+            return True
+        if self.room is None or len(self._names) < self.room:
+            self._append(peer)
+            return True
+        n = len(self._names)
+        l = rules.next_room(self._choice, self._self, n, self._turn.cursor, self._row)
+        if l < 0:
+            return False
+        del self._index[self._names[l]]
+        self._enter(l, peer)
+        return True
 
-    def perceive(self, sample: float) -> None:
-        """Fold one sample of the agent's own stream; refuse NaN and infinities."""
-        self._stream.update(_check.sample("sample", sample))
+    def perceive(self, *samples: float) -> None:
+        """Fold the samples that have arrived, one or more; refuse all of them if one is bad."""
+        values = [_check.sample("sample", sample) for sample in samples]
+        if not values:
+            return
+        before = self._stream.state() if len(values) > 1 else None
+        try:
+            for value in values:
+                self._stream.update(value)
+        except ValueError:
+            if before is not None:
+                self._stream = self.bound.resume(before)
+            raise
+        if self._stream.epoch > self._row.epochs[self._self]:
+            self._begin_anew()
         self._remember(self.answer(Query(self.name, self.name)))
         self._exclude()
 
     def choose_peer(self) -> str | None:
-        """Return the peer to ask now and move the cursor there; None if there is nobody to ask."""
-        l = rules.next_peer(self._choice, self._self, len(self._index), self._cursor, self._row)
-        if l < 0:
-            return None
-        self._cursor = l
-        return self.peers[l]
+        """Return the peer to ask now and move on to it; None if there is nobody to ask."""
+        l, self._turn = rules.take_turn(
+            self._choice,
+            self._self,
+            len(self._names),
+            self.bound.revisit,
+            self._turn,
+            self._row,
+        )
+        return None if l < 0 else self._names[l]
 
     def answer(self, query: Query) -> Reply:
         """Return what the agent says about itself."""
@@ -196,19 +216,31 @@ class Agent:
         return Reply(self.name, stream.mean, stream.count, stream.squares, shape, int(stream.epoch))
 
     def receive(self, reply: Reply) -> bool:
-        """Remember a peer's reply; return False if it is older than what is known already."""
+        """Remember a peer's reply; return False if it is older than what is known already.
+
+        Nor is it remembered if the sender is unknown and the row has no room for it.
+        """
         if reply.sender == self.name:
             raise ValueError(f"{self.name!r} received a reply in its own name")
         reply = self._completed(reply)
-        self.meet(reply.sender)
-        if reply.count < self._replies[self._index[reply.sender]].count:
+        if not self.meet(reply.sender):
+            return False
+        known = self._replies[self._index[reply.sender]]
+        if reply.epoch < known.epoch:
+            raise ValueError(
+                f"{reply.sender!r} has begun anew {known.epoch} times, and its reply says "
+                f"{reply.epoch}: an epoch never goes back; drop the reply, or let a device that "
+                "has lost its memory go on from a later epoch"
+            )
+        if reply.epoch == known.epoch and reply.count < known.count:
             return False
         self._remember(reply)
         self._exclude()
-        if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, self.count):
-            n = len(self._index)
+        clock = max(self.count, self._turn.n_asked)
+        if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, clock):
+            n = len(self._names)
             model.learn_noise(n, self.bound.scale, self._row, self._model)
-            model.refit(self._self, n, self.count, self._row, self._model, self._bench)
+            model.refit(self._self, n, clock, self._row, self._model, self._bench)
         return True
 
     def snapshot(self) -> Snapshot:
@@ -221,11 +253,17 @@ class Agent:
             delta=self.delta,
             max_agents=self.max_agents,
             replies=tuple(self._replies),
-            cursor=self._cursor,
+            turn=self._turn,
             classmates=None if self._classmates is None else tuple(sorted(self._classmates)),
             excluded=tuple(
                 peer for peer, l in self._index.items() if sticky and not self._row.member[l]
             ),
+            shown=tuple(
+                peer
+                for peer, l in self._index.items()
+                if sticky and self.algorithm.within is not None and self._row.shown[l]
+            ),
+            room=self.room,
             stream=self._stream.state(),
             model=tuple(tuple(part) for part in self._model),
         )
@@ -249,15 +287,51 @@ class Agent:
             algorithm=snapshot.algorithm,
             peers=[reply.sender for reply in snapshot.replies],
             classmates=snapshot.classmates,
+            room=snapshot.room,
         )
-        agent._cursor = snapshot.cursor
+        agent._turn = rules.Turn(*snapshot.turn)
         agent._stream = agent.bound.resume(snapshot.stream)
         agent._model = model.Model.of(snapshot.model)
         for reply in snapshot.replies:
             agent._remember(reply)
         for peer in snapshot.excluded:
             agent._row.member[agent._index[peer]] = False
+        for peer in snapshot.shown:
+            agent._row.shown[agent._index[peer]] = True
         return agent
+
+    def _append(self, peer: str) -> None:
+        """Make the row one entry longer."""
+        if not isinstance(peer, str) or not peer:
+            raise ValueError(f"a peer is named by a non-empty string; received {peer!r}")
+        if len(self._names) == self.max_agents:
+            raise ValueError(
+                f"{self.name!r} split its risk over {self.max_agents} agents and knows as many; "
+                f"received one more, {peer!r}: declare a larger max_agents"
+            )
+        for values, value in zip(self._row, (*View(), True, True), strict=True):
+            values.append(value)  # type: ignore[union-attr, arg-type]
+        self._names.append(peer)
+        self._replies.append(Reply(peer, 0.0, 0))
+        self._bench = model.Bench.blank(len(self._names))
+        self._enter(len(self._names) - 1, peer)
+
+    def _enter(self, l: int, peer: str) -> None:
+        """Give entry l to a peer never heard of."""
+        self._names[l] = peer
+        self._index[peer] = l
+        self._replies[l] = Reply(peer, 0.0, 0)
+        rules.remember(self._row, l, View())
+        self._row.member[l] = self._classmates is None or peer in self._classmates
+        self._row.shown[l] = l == self._self or rules.is_shown(
+            self._choice, View(), View(), shown=False
+        )
+
+    def _begin_anew(self) -> None:
+        """Forget every exclusion: the agent's own stream has begun anew."""
+        rules.begin_anew(self._choice, self._self, len(self._names), self._row)
+        model.hurry(self._model)
+        self._turn = self._turn._replace(n_asked=0)
 
     def _remember(self, reply: Reply) -> None:
         """Write a reply into the row, as the agent reads it at its own risk."""
@@ -265,12 +339,14 @@ class Agent:
         reply = self._completed(reply)
         self._replies[l] = reply
         if reply.count == 0 or reply.squares is None or reply.shape is None:
-            return
-        radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
-        precision = model.mean_precision(reply.count, reply.squares, self._model)
-        seen = View(
-            reply.mean, reply.count, radius, precision, *reply.shape, reply.squares, reply.epoch
-        )
+            seen = View(epoch=reply.epoch)
+        else:
+            radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
+            precision = model.mean_precision(reply.count, reply.squares, self._model)
+            told = (*reply.shape, reply.squares, reply.epoch)
+            seen = View(reply.mean, reply.count, radius, precision, *told)
+        if l != self._self:
+            rules.renew(self._choice, l, seen, self._row)
         rules.remember(self._row, l, seen)
 
     def _completed(self, reply: Reply) -> Reply:
@@ -295,21 +371,18 @@ class Agent:
     def _exclude(self) -> None:
         """Rule out for good whom the joint test rules out now; other tests keep no memory."""
         if self.algorithm.class_test == ClassTest.JOINT:
-            rules.classify(self._choice, self._self, len(self._index), self._row)
+            rules.classify(self._choice, self._self, len(self._names), self._row)
 
     def _pool(self) -> tuple[rules.Row, float]:
         """Return the row as it is classified now, and the estimate; change nothing."""
-        n = len(self._index)
-        row = self._row._replace(member=list(self._row.member))
+        n = len(self._names)
+        flags = {"member": list(self._row.member), "shown": list(self._row.shown)}
+        row = self._row._replace(**flags)
         if self.algorithm.weighting != Weighting.MODEL:
             return row, rules.pool(self._choice, self._self, n, row)[1]
         rules.classify(self._choice, self._self, n, row)
         model.gather(self._self, n, row, self._model, self._bench)
-        own = rules.view(row, self._self)
-        if own.n_samples > 0:
-            return row, model.expected_mean(own, self._model, self._bench)
-        weights, total = rules.simple_sums(n, row)
-        return row, total / weights if weights > 0 else math.nan
+        return row, model.estimate(self._self, n, row, self._model, self._bench)
 
     def _named(self, flags: rules.Flags) -> frozenset[str]:
-        return frozenset(peer for peer, flag in zip(self._index, flags, strict=True) if flag)
+        return frozenset(peer for peer, flag in zip(self._names, flags, strict=True) if flag)

@@ -84,7 +84,7 @@ class Weighting(_Word):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A query strategy, a class test, a weighting and a tolerance η.
+    """A query strategy, a class test, a weighting, a tolerance η and how much must be shown.
 
     Parameters
     ----------
@@ -94,6 +94,9 @@ class Algorithm:
         Peers whose true means differ by at most η count as classmates (0: equal means).
     meaning
         One line for people.
+    within
+        Conservative: a peer is pooled only once its mean is shown to be less than this away.  By
+        default optimistic: it is pooled until it is ruled out.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class Algorithm:
     class_test: ClassTest = ClassTest.OVERLAP
     eta: float = 0.0
     meaning: str = "composed by the user"
+    within: float | None = None
 
     def __init__(
         self,
@@ -114,12 +118,15 @@ class Algorithm:
         class_test: ClassTest | str = ClassTest.OVERLAP,
         eta: float = 0.0,
         meaning: str = "composed by the user",
+        within: float | None = None,
     ) -> None:
         object.__setattr__(self, "query", QueryStrategy.of(query))
         object.__setattr__(self, "weighting", Weighting.of(weighting))
         object.__setattr__(self, "class_test", ClassTest.of(class_test))
         object.__setattr__(self, "eta", _check.non_negative("eta", eta))
         object.__setattr__(self, "meaning", meaning)
+        within = None if within is None else _check.positive("within", within)
+        object.__setattr__(self, "within", within)
 
 
 _RR, _RRR = QueryStrategy.ROUND_ROBIN, QueryStrategy.RESTRICTED_ROUND_ROBIN
@@ -168,8 +175,10 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 """The named presets: ours, the paper's six under its names, and its extension to η-classes."""
 
 
-def resolve(algorithm: str | Algorithm, eta: float | None = None) -> Algorithm:
-    """Return the algorithm that a name stands for, with another η if one is given.
+def resolve(
+    algorithm: str | Algorithm, eta: float | None = None, within: float | None = None
+) -> Algorithm:
+    """Return the algorithm that a name stands for, with another η or `within` if one is given.
 
     Examples
     --------
@@ -187,4 +196,6 @@ def resolve(algorithm: str | Algorithm, eta: float | None = None) -> Algorithm:
         raise ValueError(  # noqa: TRY004 - one kind of error for all bad input
             f"an algorithm is a name or a colme.Algorithm; received {algorithm!r}"
         )
-    return algorithm if eta is None else replace(algorithm, eta=eta)
+    if eta is not None:
+        algorithm = replace(algorithm, eta=eta)
+    return algorithm if within is None else replace(algorithm, within=within)

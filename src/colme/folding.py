@@ -5,7 +5,7 @@ Lives here: one compiled loop for each way to forget.  Must not know bounds, pee
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from colme.bounds.changes import BLOCK, MOST_SPLITS, watched
 from colme.bounds.running import folded_mean, folded_squares
 from colme.bounds.windowed import fold_tails, merged_mean, merged_squares
 
-__all__ = ["find_epochs", "fold_discounted", "fold_epochs", "fold_windows", "summarise"]
+__all__ = ["Watch", "find_epochs", "fold_discounted", "fold_epochs", "fold_windows", "summarise"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -54,19 +54,20 @@ def summarise(samples: Array, means: Array, squares: Array) -> None:
 
 
 @kernel
-def fold_windows(samples: Array, length: int, means: Array, squares: Array) -> None:
+def fold_windows(samples: Array, length: int, tails: Array, means: Array, squares: Array) -> None:
     """Fold the last `length` samples at every time into means and squares[agent, time].
+
+    `tails` is room for two numbers per sample of a window.
 
     Examples
     --------
     >>> means, squares = np.empty((1, 3)), np.empty((1, 3))
-    >>> fold_windows(np.array([[9.0], [1.0], [2.0]]), 2, means, squares)
+    >>> fold_windows(np.array([[9.0], [1.0], [2.0]]), 2, np.empty((2, 2)), means, squares)
     >>> means.tolist(), squares.tolist()
     ([[9.0, 5.0, 1.5]], [[0.0, 32.0, 0.5]])
     """
     horizon, n_agents = samples.shape
-    size = min(length, horizon)
-    tail_means, tail_squares = np.zeros(size), np.zeros(size)
+    tail_means, tail_squares = tails[0], tails[1]
     for a in range(n_agents):
         mean, square = 0.0, 0.0
         for t in range(horizon):
@@ -112,20 +113,38 @@ def fold_discounted(
             means[a, t], squares[a, t] = mean, square
 
 
+class Watch(NamedTuple):
+    """Room for the splits that are live: which they are, the means before them, their prices.
+
+    Examples
+    --------
+    >>> Watch.blank().means.size == MOST_SPLITS
+    True
+    """
+
+    splits: NDArray[np.int64]
+    means: Array
+    prices: Array
+
+    @staticmethod
+    def blank() -> Watch:
+        """Return room for as many as are ever live."""
+        return Watch(np.zeros(MOST_SPLITS, np.int64), np.zeros(MOST_SPLITS), np.zeros(MOST_SPLITS))
+
+
 @kernel
-def find_epochs(samples: Array, scale: float, log_risk: float, epochs: Array) -> None:
+def find_epochs(samples: Array, scale: float, log_risk: float, watch: Watch, epochs: Array) -> None:
     """Write how often each stream has begun anew by each of its samples, epochs[agent, time].
 
     Examples
     --------
     >>> epochs = np.empty((1, 250))
-    >>> find_epochs(np.repeat([0.0, 1.0], [200, 50])[:, None], 0.5, 6.9, epochs)
+    >>> find_epochs(np.repeat([0.0, 1.0], [200, 50])[:, None], 0.5, 6.9, Watch.blank(), epochs)
     >>> int(np.argmax(epochs[0]))
     212
     """
     horizon, n_agents = samples.shape
-    splits = np.zeros(MOST_SPLITS, np.int64)
-    means, prices = np.zeros(MOST_SPLITS), np.zeros(MOST_SPLITS)
+    splits, means, prices = watch
     for a in range(n_agents):
         mean, square, count, live, epoch, due = 0.0, 0.0, 0, 0, 0.0, False
         for t in range(horizon):

@@ -27,6 +27,17 @@ _SMALLEST_CACHE = 8
 _MASK = 0xFFFFFFFF
 
 
+class _Desk(NamedTuple):
+    """Where caches are merged: two letters [2, entry], a table [entry], where each agent is."""
+
+    letters: Ints
+    letter_ages: Ints
+    names: Ints
+    ages: Ints
+    given: NDArray[np.bool_]
+    place: Ints
+
+
 class Caches(NamedTuple):
     """What every agent keeps: names, and for how many periods they have been under way.
 
@@ -38,6 +49,8 @@ class Caches(NamedTuple):
         [agent, slot]
     sizes
         How many slots of each agent are in use, [agent].
+    desk
+        Where they are merged.
 
     Examples
     --------
@@ -48,17 +61,7 @@ class Caches(NamedTuple):
     names: Ints
     ages: Ints
     sizes: Ints
-
-
-class _Desk(NamedTuple):
-    """Where caches are merged: two letters [2, entry], a table [entry], where each agent is."""
-
-    letters: Ints
-    letter_ages: Ints
-    names: Ints
-    ages: Ints
-    given: NDArray[np.bool_]
-    place: Ints
+    desk: _Desk
 
 
 @dataclass(frozen=True)
@@ -138,11 +141,19 @@ def start(contacts: Contacts) -> Caches:
     [3, 3, 3, 3]
     """
     shape = contacts.n_agents, max(contacts.size, _SMALLEST_CACHE)
-    caches = Caches(np.full(shape, -1), np.zeros(shape, np.int64), np.diff(contacts.starts) - 1)
+    sizes = np.diff(contacts.starts) - 1
+    caches = Caches(np.full(shape, -1), np.zeros(shape, np.int64), sizes, _blank_desk(*shape))
     for a in range(contacts.n_agents):
         known = contacts.known_by(a)
         caches.names[a, : known.size - 1] = known[known != a]
     return caches
+
+
+def _blank_desk(n_agents: int, capacity: int) -> _Desk:
+    letters = np.empty((2, 2, capacity + 1), np.int64)
+    table = np.empty((2, 2 * capacity + 1), np.int64)
+    given, place = np.empty(2 * capacity + 1, np.bool_), np.full(n_agents, -1)
+    return _Desk(letters[0], letters[1], table[0], table[1], given, place)
 
 
 @compiled
@@ -181,11 +192,7 @@ def exchange(
     >>> caches.sizes.tolist()
     [2, 2, 2]
     """
-    n_agents, capacity = caches.names.shape
-    letters = np.empty((2, 2, capacity + 1), np.int64)
-    table = np.empty((2, 2 * capacity + 1), np.int64)
-    given, place = np.empty(2 * capacity + 1, np.bool_), np.full(n_agents, -1)
-    desk = _Desk(letters[0], letters[1], table[0], table[1], given, place)
+    n_agents, desk = caches.sizes.size, caches.desk
     for period in range(offers.shape[0]):
         for a in range(n_agents):
             if caches.sizes[a] > 0:

@@ -124,8 +124,10 @@ class Snapshot:
     """Everything an agent needs to go on after a restart; plain values, ready for JSON.
 
     Replies stand in the order in which peers are asked, the agent's own among them; `classmates`
-    is None unless the class is known a priori; `excluded` are the peers ruled out for good;
-    `stream` is the state of the agent's own stream and `model` the last fit.
+    is None unless the class is known a priori; `turn` is where the agent is in its round of
+    queries (the peer asked last, the excluded peer asked last, how many queries); `excluded` are
+    the peers ruled out for good and `shown` those shown to be close enough; `stream` is the state
+    of the agent's own stream, `model` the last fit and `room` the length of a limited row.
 
     Examples
     --------
@@ -141,11 +143,13 @@ class Snapshot:
     delta: float
     max_agents: int
     replies: tuple[Reply, ...]
-    cursor: int
+    turn: tuple[int, int, int]
     classmates: tuple[str, ...] | None
     excluded: tuple[str, ...]
+    shown: tuple[str, ...]
     stream: Mapping[str, float | list[float]]
     model: tuple[tuple[float, ...], ...]
+    room: int | None
 
     def __post_init__(self) -> None:
         peers = [reply.sender for reply in self.replies]
@@ -155,7 +159,12 @@ class Snapshot:
             raise ValueError(f"{self.name!r} is missing from its own row")
         if not set(self.excluded) <= set(peers) - {self.name}:
             raise ValueError("only peers in the row are excluded")
-        _whole("cursor", self.cursor, -1, len(peers) - 1)
+        if not set(self.shown) <= set(peers):
+            raise ValueError("only agents in the row are shown to be close")
+        cursor, visited, n_asked = self.turn
+        _whole("cursor", cursor, -1, len(peers) - 1)
+        _whole("visited", visited, -1, len(peers) - 1)
+        _whole("n_asked", n_asked, 0, _MOST)
 
     def to_json(self) -> str:
         """Return the snapshot as one line of JSON; what is infinite there is null."""
@@ -176,7 +185,8 @@ class Snapshot:
             record["algorithm"] = Algorithm(**record["algorithm"])
             record["bound"] = from_plain(record["bound"])
             record["replies"] = tuple(_with_infinities(reply) for reply in record["replies"])
-            record["excluded"] = tuple(record["excluded"])
+            for key in ("turn", "excluded", "shown"):
+                record[key] = tuple(record[key])
             record["model"] = tuple(tuple(map(float, part)) for part in record["model"])
             if record["classmates"] is not None:
                 record["classmates"] = tuple(record["classmates"])

@@ -1,64 +1,49 @@
 """One front door: samples, an algorithm and what to record give a trajectory.
 
-Lives here: `simulate`, which validates, allocates and shares the work among threads, and
-`lockstep`, its slow twin made of plain agents.  Must not know plots or tables.
+Lives here: `simulate`, which shares the work among threads.  Must not know plots or tables.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check, kernels
-from colme.agent import Agent
-from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, Weighting, resolve
-from colme.bounds import Bound, choose_bound, split_risk
-from colme.messages import Query
+from colme.algorithm import Algorithm, Weighting
+from colme.bounds import Bound
+from colme.contacts import Contacts
+from colme.gossip import Gossip
 from colme.rules import Choice
-from colme.trajectory import Record, Trajectory, count_type
+from colme.setup import Setup
+from colme.trajectory import Record, Trajectory
 from colme.views import views_of
 
-__all__ = ["lockstep", "simulate"]
+__all__ = ["simulate"]
 
 Progress = Callable[[float], None]
 
 _PAIRS_PER_BLOCK = 50_000_000
 """(agent, peer) pairs in one piece of work: some 25 ms, so that Ctrl-C is heard at once."""
-_MOST_CLASSES = 4096
-"""Labels index the class axis; far more classes than agents is a mistake."""
-
-
-@dataclass(frozen=True)
-class _Setup:
-    """Validated input and the empty trajectory it will fill."""
-
-    samples: NDArray[np.float64]
-    bounds: tuple[Bound, ...]
-    trajectory: Trajectory
-
-    @property
-    def slots(self) -> NDArray[np.int64]:
-        slots = np.full(self.trajectory.horizon, -1)
-        slots[self.trajectory.times - 1] = np.arange(self.trajectory.times.size)
-        return slots
 
 
 def simulate(
     samples: ArrayLike,
     algorithm: str | Algorithm = "sharp",
     *,
-    sigma: float | None = None,
+    sigma: float | Sequence[float] | NDArray[np.float64] | None = None,
     bound: Bound | Iterable[Bound] | None = None,
     delta: float = 0.001,
     labels: ArrayLike | None = None,
     eta: float | None = None,
+    within: float | None = None,
+    arrivals: int | ArrayLike | None = None,
+    contacts: Contacts | None = None,
+    gossip: Gossip | None = None,
     record: Record | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -72,7 +57,7 @@ def simulate(
     algorithm
         A name from `colme.ALGORITHMS` or an `Algorithm`.
     sigma
-        Sub-Gaussian scale of one sample; or give a bound.
+        Sub-Gaussian scale of one sample, one for all agents or one for each; or give a bound.
     bound
         How far the mean of a stream may be off, from `colme.bounds`, at whatever risk: one for
         all agents, or one for each.
@@ -81,8 +66,17 @@ def simulate(
     labels
         The true class of each agent, 0, 1, 2, ...: counted in `class_counts`, and known to
         ``oracle``.  Without labels all agents carry label 0.
-    eta
-        Replaces the algorithm's η when given.
+    eta, within
+        Replace the algorithm's own when given.
+    arrivals
+        How many samples reach each agent at each step: a number m (batches of m), or
+        int[time, agent] or [run, time, agent]; then samples[run, k, agent] is the k-th sample of
+        each agent's stream.  By default one sample a step.
+    contacts
+        Who knows whom, from `colme.Contacts`; by default everybody knows everybody.
+    gossip
+        How agents hear of others beyond their contacts, from `colme.Gossip`; those take the
+        places of excluded peers.
     record
         What to keep; by default estimates and class counts at every step, if they fit.
     threads
@@ -103,13 +97,33 @@ def simulate(
     >>> trajectory = simulate(samples, "restricted-round-robin", labels=problem.labels, sigma=0.1)
     >>> trajectory.estimates.shape
     (2, 100, 20)
+    >>> simulate(samples, sigma=0.1, arrivals=10).estimates.shape
+    (2, 10, 20)
     """
-    setup = _prepare(samples, algorithm, sigma, bound, delta, labels, eta, record)
+    setup = Setup.of(
+        samples,
+        algorithm,
+        sigma=sigma,
+        bound=bound,
+        delta=delta,
+        labels=labels,
+        eta=eta,
+        within=within,
+        arrivals=arrivals,
+        contacts=contacts,
+        gossip=gossip,
+        record=record,
+    )
     n_threads = (
         (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
     )
-    runs, horizon, n_agents = setup.samples.shape
-    block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // (horizon * n_agents)))
+    runs, horizon, n_agents = (
+        setup.samples.shape[0],
+        setup.trajectory.horizon,
+        setup.contacts.n_agents,
+    )
+    pairs = horizon * setup.contacts.size
+    block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // pairs))
     blocks = [(first, min(first + block, n_agents)) for first in range(0, n_agents, block)]
     pending: deque[Future[None]] = deque()
 
@@ -133,20 +147,16 @@ def simulate(
     return setup.trajectory
 
 
-def _work_on_run(setup: _Setup, run: int) -> Callable[[int, int], None]:
+def _work_on_run(setup: Setup, run: int) -> Callable[[int, int], None]:
     """Summarise one run; return the function that lets a block of its agents collaborate."""
     trajectory, slots = setup.trajectory, setup.slots
     chosen = trajectory.algorithm
     by_model = chosen.weighting == Weighting.MODEL
-    views = views_of(setup.samples[run], setup.bounds, with_squares=by_model)
-    scales = np.array([bound.scale for bound in setup.bounds])
-    choice = Choice(
-        int(chosen.query),
-        int(chosen.class_test),
-        int(chosen.weighting),
-        chosen.eta,
-        -math.log(setup.bounds[0].gamma),
+    views = views_of(
+        setup.samples[run], setup.bounds, with_squares=by_model, arrivals=setup.arrivals_of(run)
     )
+    choice = Choice.of(chosen, setup.gamma)
+    fleet = _fleet(setup, run)
     estimates = np.empty((0, 0))
     nothing: kernels.ClassCounts = np.empty((0, 0, trajectory.class_sizes.size), np.int16)
     class_counts = likely_counts = nothing
@@ -158,195 +168,24 @@ def _work_on_run(setup: _Setup, run: int) -> Callable[[int, int], None]:
         likely_counts = trajectory.likely_counts[run].swapaxes(0, 1)
 
     def work(first: int, last: int) -> None:
-        common = first, last, trajectory.labels, slots, estimates, class_counts
+        desk = kernels.Desk.blank(fleet, trajectory.n_agents, trajectory.class_sizes.size)
+        common = fleet, desk, first, last, trajectory.labels, slots, estimates, class_counts
         if by_model:
-            kernels.collaborate_by_model(views, choice, scales, *common, likely_counts)
+            kernels.collaborate_by_model(views, choice, *common, likely_counts)
         else:
             kernels.collaborate(views, choice, *common)
 
     return work
 
 
-def lockstep(
-    samples: ArrayLike,
-    algorithm: str | Algorithm = "sharp",
-    *,
-    sigma: float | None = None,
-    bound: Bound | Iterable[Bound] | None = None,
-    delta: float = 0.001,
-    labels: ArrayLike | None = None,
-    eta: float | None = None,
-    record: Record | None = None,
-) -> Trajectory:
-    """Do what `simulate` does with plain agents joined by a perfect link: slow, and the reference.
-
-    All agents perceive; then each asks one peer, whose reply carries the sample of this step.
-
-    Examples
-    --------
-    >>> import colme
-    >>> samples = colme.Problem.gaussian([0.0], n_agents=3, sigma=0.1).draw(4)
-    >>> slow = lockstep(samples, "round-robin", sigma=0.1)
-    >>> fast = colme.simulate(samples, "round-robin", sigma=0.1)
-    >>> bool(abs(slow.estimates - fast.estimates).max() < 1e-12)
-    True
-    """
-    setup = _prepare(samples, algorithm, sigma, bound, delta, labels, eta, record)
-    runs, horizon = setup.samples.shape[:2]
-    trajectory, slots = setup.trajectory, setup.slots
-    for run in range(runs):
-        fleet = _fleet(setup)
-        for t in range(horizon):
-            for a, agent in enumerate(fleet.values()):
-                agent.perceive(setup.samples[run, t, a])
-            for agent in fleet.values():
-                peer = agent.choose_peer()
-                if peer is not None:
-                    agent.receive(fleet[peer].answer(Query(agent.name, peer)))
-            if slots[t] >= 0:
-                _record(trajectory, run, int(slots[t]), list(fleet.values()))
-    return trajectory
-
-
-def _fleet(setup: _Setup) -> dict[str, Agent]:
-    trajectory = setup.trajectory
-    names = [str(a) for a in range(trajectory.n_agents)]
-    known = trajectory.algorithm.class_test == ClassTest.KNOWN
-    return {
-        name: Agent(
-            name,
-            bound=bound,
-            delta=trajectory.delta,
-            max_agents=len(names),
-            algorithm=trajectory.algorithm,
-            peers=names,
-            classmates=[names[l] for l in np.flatnonzero(trajectory.labels == label)]
-            if known
-            else None,
-        )
-        for name, label, bound in zip(names, trajectory.labels, setup.bounds, strict=True)
-    }
-
-
-def _record(trajectory: Trajectory, run: int, slot: int, agents: list[Agent]) -> None:
-    for a, agent in enumerate(agents):
-        if trajectory.estimates is not None:
-            trajectory.estimates[run, slot, a] = agent.estimate
-        if trajectory.class_counts is not None:
-            trajectory.class_counts[run, slot, a] = _count(trajectory, agent.optimistic_class)
-        if trajectory.likely_counts is not None:
-            trajectory.likely_counts[run, slot, a] = _count(trajectory, agent.likely_class)
-
-
-def _count(trajectory: Trajectory, members: Iterable[str]) -> NDArray[np.int64]:
-    labels = trajectory.labels[[int(name) for name in members]]
-    return np.bincount(labels, minlength=trajectory.class_sizes.size)
-
-
-def _prepare(
-    samples: ArrayLike,
-    algorithm: str | Algorithm,
-    sigma: float | None,
-    bound: Bound | Iterable[Bound] | None,
-    delta: float,
-    labels: ArrayLike | None,
-    eta: float | None,
-    record: Record | None,
-) -> _Setup:
-    chosen = resolve(algorithm, eta)
-    values = _check_samples(samples)
-    runs, horizon, n_agents = values.shape
-    if labels is None and chosen.class_test == ClassTest.KNOWN:
-        raise ValueError("this algorithm knows the true classes: pass labels=..., one per agent")
-    true_labels = _check_labels(labels, n_agents)
-    bounds = _check_bounds(sigma, bound, chosen.class_test, split_risk(delta, n_agents), n_agents)
-    record = record or Record()
-    if record.likely_counts and chosen.weighting != Weighting.MODEL:
-        raise ValueError(
-            "a likely class is known only to algorithms that weigh by a model, like 'sharp'; "
-            f"received weighting {chosen.weighting.word!r} with Record(likely_counts=True)"
-        )
-    n_classes = int(true_labels.max()) + 1
-    times = record.times(horizon, runs, n_agents, n_classes)
-    # Kernels work agent by agent, so memory is laid out [agent, time]; readers see [time, agent].
-    shape = (runs, n_agents, times.size)
-    counts = (*shape, n_classes)
-    trajectory = Trajectory(
-        estimates=np.empty(shape).swapaxes(1, 2) if record.estimates else None,
-        class_counts=np.empty(counts, count_type(n_agents)).swapaxes(1, 2)
-        if record.class_counts
-        else None,
-        likely_counts=np.empty(counts, count_type(n_agents)).swapaxes(1, 2)
-        if record.likely_counts
-        else None,
-        times=times,
-        labels=true_labels,
-        algorithm=chosen,
-        name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
-        horizon=horizon,
-        sigma=max(one.scale for one in bounds),
-        delta=float(delta),
+def _fleet(setup: Setup, run: int) -> kernels.Fleet:
+    """Return who knows whom, as the loops read it."""
+    everyone = setup.contacts.is_everyone
+    nothing = np.empty(0, np.int64)
+    return kernels.Fleet(
+        nothing if everyone else setup.contacts.names,
+        nothing if everyone else setup.contacts.starts,
+        setup.suggestions_of(run),
+        np.array([bound.revisit for bound in setup.bounds], np.int64),
+        np.array([bound.scale for bound in setup.bounds]),
     )
-    return _Setup(values, bounds, trajectory)
-
-
-def _check_bounds(
-    sigma: float | None,
-    bound: Bound | Iterable[Bound] | None,
-    class_test: ClassTest,
-    gamma: float,
-    n_agents: int,
-) -> tuple[Bound, ...]:
-    """Return one bound for each agent, at the risk that is left for it."""
-    if isinstance(bound, str) or not isinstance(bound, Iterable):
-        return (choose_bound(class_test, sigma, bound, gamma),) * n_agents
-    bounds = tuple(choose_bound(class_test, sigma, one, gamma) for one in bound)
-    if len(bounds) != n_agents:
-        raise ValueError(
-            f"bound must be one, or one for each of the {n_agents} agents; received {len(bounds)}"
-        )
-    return bounds
-
-
-def _name_of(algorithm: Algorithm) -> str:
-    for name, preset in ALGORITHMS.items():
-        if preset == algorithm:
-            return name
-    return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"
-
-
-def _check_samples(samples: ArrayLike) -> NDArray[np.float64]:
-    try:
-        values = np.ascontiguousarray(samples, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("samples must be an array of numbers [run, time, agent]") from None
-    if values.ndim == 2:
-        values = values[np.newaxis]
-    if values.ndim != 3 or 0 in values.shape:
-        raise ValueError(
-            "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
-            f"received shape {np.shape(samples)}"
-        )
-    largest = max(-values.min(), values.max())  # NaN if any is; no copy of a large array
-    if not largest <= _check.LARGEST_SAMPLE:
-        usable = np.abs(values) <= _check.LARGEST_SAMPLE
-        run, time, agent = np.argwhere(~usable)[0]
-        raise ValueError(
-            f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
-            f"{values[run, time, agent]} at run {run}, time {time}, agent {agent}: "
-            "drop or repair it first"
-        )
-    return values
-
-
-def _check_labels(labels: ArrayLike | None, n_agents: int) -> NDArray[np.int64]:
-    if labels is None:
-        return np.zeros(n_agents, np.int64)
-    values = np.asarray(labels)
-    if values.shape != (n_agents,):
-        raise ValueError(
-            f"labels must hold one label for each of the {n_agents} agents; "
-            f"received shape {values.shape}"
-        )
-    _check.labels(values, max(_MOST_CLASSES, n_agents))
-    return values.astype(np.int64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import warnings
 from dataclasses import dataclass
@@ -207,6 +208,7 @@ class Trajectory:
                     facts["class_test"],
                     facts["eta"],
                     facts["meaning"],
+                    None if math.isinf(facts["within"]) else facts["within"],
                 ),
                 name=facts["algorithm"],
                 horizon=int(facts["horizon"]),
@@ -225,6 +227,7 @@ class Trajectory:
             "class_test": algorithm.class_test.word,
             "eta": algorithm.eta,
             "meaning": algorithm.meaning,
+            "within": math.inf if algorithm.within is None else algorithm.within,
             "horizon": self.horizon,
             "sigma": self.sigma,
             "delta": self.delta,

@@ -20,6 +20,7 @@ from colme.bounds.adwin import Adwin
 from colme.bounds.counted import Counted
 from colme.bounds.discounted import Weights, next_weights
 from colme.folding import (
+    Watch,
     find_epochs,
     fold_discounted,
     fold_epochs,
@@ -185,7 +186,8 @@ def _fields(bound: Bound, samples: Array) -> Array:
         fields[2:6] = _told_by_epochs(bound.bound, samples, counts)
         return fields
     if isinstance(bound, Windowed):
-        fold_windows(samples, bound.length, means, squares)
+        length = min(bound.length, len(samples))
+        fold_windows(samples, bound.length, np.empty((2, length)), means, squares)
         counts[:], epochs[:] = np.minimum(age + 1, bound.length), age // bound.length
     elif isinstance(bound, Discounted):
         weights, counts[:], share = _weights(bound.factor, horizon)
@@ -214,7 +216,7 @@ def _weights(factor: float, horizon: int) -> tuple[Array, Array, Array]:
 
 def _find_epochs(bound: Restarted, samples: Array, epochs: Array) -> None:
     if bound.detector == "sequences":
-        find_epochs(samples, bound.scale, -math.log(bound.alarm), epochs)
+        find_epochs(samples, bound.scale, -math.log(bound.alarm), Watch.blank(), epochs)
         return
     for a, column in enumerate(samples.T.tolist()):
         detector, epoch = Adwin(bound.alarm), 0

@@ -8,6 +8,7 @@ docs/8-sharp.md.  Must not know time, I/O, randomness or the class test.
 from colme.model.expectation import (
     chances,
     enter,
+    estimate,
     expected_mean,
     gather,
     hear,
@@ -17,7 +18,7 @@ from colme.model.expectation import (
     meet_all,
 )
 from colme.model.fit import learn_noise, refit
-from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, refit_due, reset
+from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, hurry, refit_due, reset
 
 __all__ = [
     "MOST_CLASSES",
@@ -26,9 +27,11 @@ __all__ = [
     "Model",
     "chances",
     "enter",
+    "estimate",
     "expected_mean",
     "gather",
     "hear",
+    "hurry",
     "learn_noise",
     "likely",
     "mean_precision",

@@ -22,12 +22,13 @@ from colme.model.state import (
     Bench,
     Model,
 )
-from colme.rules import Flags, Numbers, Row, remember
+from colme.rules import Flags, Numbers, Row, remember, simple_sums, view
 from colme.summary import View
 
 __all__ = [
     "chances",
     "enter",
+    "estimate",
     "expected_mean",
     "gather",
     "hear",
@@ -127,7 +128,7 @@ def hear(l: int, seen: View, row: Row, model: Model, bench: Bench) -> None:
     >>> row.means[0], model.weights[0]
     (0.1, 100.0)
     """
-    counts = row.member[l] and model.facts[WIDTH] > 0.0
+    counts = row.member[l] and row.shown[l] and model.facts[WIDTH] > 0.0
     if counts and row.precisions[l] > 0.0:
         enter(-1.0, row.means[l], row.precisions[l], model, bench)
     remember(row, l, seen)
@@ -152,7 +153,8 @@ def gather(a: int, n: int, row: Row, model: Model, bench: Bench) -> None:
         model.weights[k] = model.totals[k] = 0.0
     if model.facts[WIDTH] > 0.0:
         for l in range(n):
-            if row.member[l] and row.precisions[l] > 0.0 and l != a:
+            pooled = row.member[l] and row.shown[l] and l != a
+            if pooled and row.precisions[l] > 0.0:
                 enter(1.0, row.means[l], row.precisions[l], model, bench)
 
 
@@ -194,6 +196,24 @@ def expected_mean(own: View, model: Model, bench: Bench) -> float:
     crowd = chance[STRAYS] * pull * shrunk / own.precision
     shift = model.facts[TRUST] * classes + (1.0 - model.facts[TRUST]) * crowd
     return own.mean + min(max(shift, -own.radius), own.radius)
+
+
+@compiled
+def estimate(a: int, n: int, row: Row, model: Model, bench: Bench) -> float:
+    """Return the mean expected of agent a; without samples of its own, that of all members.
+
+    NaN while nothing is known.  `gather` comes before it.
+
+    Examples
+    --------
+    >>> row = Row.blank(2)._replace(means=[0.0, 0.4], counts=[0.0, 5.0])
+    >>> estimate(0, 2, row, Model.blank(), Bench.blank(2))
+    0.4
+    """
+    if row.counts[a] > 0.0:
+        return expected_mean(view(row, a), model, bench)
+    weights, total = simple_sums(n, row)
+    return total / weights if weights > 0.0 else math.nan
 
 
 @compiled

@@ -32,6 +32,7 @@ __all__ = [
     "WIDTH",
     "Bench",
     "Model",
+    "hurry",
     "refit_due",
     "reset",
 ]
@@ -152,6 +153,21 @@ def reset(model: Model) -> None:
         model.atoms[k] = model.shares[k] = model.variances[k] = 0.0
         model.weights[k] = model.totals[k] = 0.0
     model.facts[NEXT] = float(FEWEST)
+
+
+@compiled
+def hurry(model: Model) -> None:
+    """Fit again soon, also from quantiles: the agent's own stream has begun anew.
+
+    Examples
+    --------
+    >>> model = Model.blank()
+    >>> model.facts[NEXT] = 50.0
+    >>> hurry(model)
+    >>> refit_due(model, 3)
+    True
+    """
+    model.facts[NEXT], model.facts[FRESH] = float(FEWEST), 0.0
 
 
 @compiled

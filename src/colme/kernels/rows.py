@@ -1,0 +1,283 @@
+"""One agent's row inside a compiled loop: who stands in it, who is counted, who comes and goes.
+
+Lives here: what the loops of all algorithms have in common, and room to work in.  Must not know
+weightings.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme._compile import compiled
+from colme.algorithm import ClassTest
+from colme.kernels.settling import ClassCounts
+from colme.model import Bench, Model
+from colme.rules import Choice, Row, belongs, next_room, remember, view
+from colme.summary import View
+
+__all__ = [
+    "Desk",
+    "Fleet",
+    "Tally",
+    "admit",
+    "count_members",
+    "enrol",
+    "last_look",
+    "padded",
+]
+
+_VECTOR = 16
+"""Entries that a compiled row loop takes at once."""
+_LINE = 64
+"""Bytes that a processor fetches at once."""
+
+
+class Fleet(NamedTuple):
+    """Who knows whom, and what each agent believes about its own stream.
+
+    Attributes
+    ----------
+    names, starts
+        Agent a knows names[starts[a] : starts[a + 1]], itself among them; without `starts`
+        everybody knows everybody.
+    suggestions
+        int32[time, agent]: who is offered to each agent, -1 for nobody; without times nobody ever
+        is.
+    revisits
+        Every so many queries one goes to an excluded peer; 0: none.
+    scales
+        The most that the standard deviation of each agent's samples can be.
+
+    Examples
+    --------
+    >>> Fleet.of_all(2).revisits.tolist()
+    [0, 0]
+    """
+
+    names: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    suggestions: NDArray[np.int32]
+    revisits: NDArray[np.int64]
+    scales: NDArray[np.float64]
+
+    @staticmethod
+    def of_all(n_agents: int) -> Fleet:
+        """Return a fleet where everybody knows everybody and nothing changes."""
+        nobody = np.empty((0, 0), np.int32)
+        nothing = np.empty(0, np.int64)
+        return Fleet(nothing, nothing, nobody, np.zeros(n_agents, np.int64), np.ones(n_agents))
+
+
+class Tally(NamedTuple):
+    """The names behind one row, who was counted last, and who is likely the same.
+
+    Examples
+    --------
+    >>> Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=2).tally.members_of.shape
+    (2,)
+    """
+
+    known: NDArray[np.int64]
+    counted: NDArray[np.bool_]
+    members_of: NDArray[np.int64]
+    same: NDArray[np.bool_]
+
+
+class Desk(NamedTuple):
+    """Room for one agent after another to work in: a loop takes no memory of its own.
+
+    Examples
+    --------
+    >>> Desk.blank(Fleet.of_all(20), n_agents=20, n_classes=2).row.means.shape
+    (32,)
+    """
+
+    row: Row
+    tally: Tally
+    model: Model
+    bench: Bench
+
+    @staticmethod
+    def blank(fleet: Fleet, n_agents: int, n_classes: int) -> Desk:
+        """Return a desk with room for the longest row of the fleet."""
+        n = padded(n_agents if fleet.starts.size == 0 else int(np.diff(fleet.starts).max()))
+        row, model, bench = Row.blank(n), Model.blank(), Bench.blank(n)
+        tally = [[0] * n, [False] * n, [0] * n_classes, [False] * n]
+        parts = [np.array(part) for part in (*row, *tally, *model, *bench)]
+        places = iter(_side_by_side(parts))
+        return Desk(
+            Row(*(next(places) for _ in row)),
+            Tally(*(next(places) for _ in tally)),
+            Model(*(next(places) for _ in model)),
+            Bench(*(next(places) for _ in bench)),
+        )
+
+
+def _side_by_side(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return copies in one piece of memory, always at the same distances from each other.
+
+    Compiled loops ask whether their arrays could overlap, and sum in another order if they could;
+    the answer, and so the last bit of a sum, must not depend on where memory happened to be free.
+    """
+    sizes = [(part.nbytes // _LINE + 2) * _LINE for part in parts]
+    memory = np.zeros(sum(sizes) + _LINE, np.uint8)
+    start = -memory.ctypes.data % _LINE
+    copies = []
+    for part, size in zip(parts, sizes, strict=True):
+        copy = memory[start : start + part.nbytes].view(part.dtype).reshape(part.shape)
+        copy[...] = part
+        copies.append(copy)
+        start += size
+    return copies
+
+
+@compiled
+def padded(n: int) -> int:
+    """Return the number of entries that whole vectors of them take.
+
+    Examples
+    --------
+    >>> padded(17)
+    32
+    """
+    return -(-n // _VECTOR) * _VECTOR
+
+
+@compiled
+def _clear(choice: Choice, l: int, known: bool, row: Row) -> None:
+    """Make an entry that of a peer never heard of; `known` says whether its class is known so."""
+    remember(row, l, View(0.0, 0.0, np.inf, 0.0, np.inf, np.inf, 0.0, 0.0, 0.0))
+    row.member[l] = known or choice.class_test != ClassTest.KNOWN
+    row.shown[l] = choice.within == math.inf or choice.class_test == ClassTest.KNOWN
+
+
+@compiled
+def enrol(
+    choice: Choice,
+    a: int,
+    n_agents: int,
+    fleet: Fleet,
+    labels: NDArray[np.int64],
+    row: Row,
+    tally: Tally,
+) -> tuple[int, int]:
+    """Make the row that of agent a before it has heard of anybody; return (own entry, entries).
+
+    Rows are filled up to whole vectors with peers that are never heard of, which weigh nothing.
+
+    Examples
+    --------
+    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> choice, labels = Choice(1, 0, 0, 0.0, 1.0), np.zeros(3, np.int64)
+    >>> enrol(choice, 2, 3, Fleet.of_all(3), labels, row, tally), tally.known[:3].tolist()
+    ((2, 3), [0, 1, 2])
+    """
+    n, own, first = n_agents, a, 0
+    everyone = fleet.starts.size == 0
+    if not everyone:
+        first = fleet.starts[a]
+        n = fleet.starts[a + 1] - first
+    for l in range(n):
+        tally.known[l] = l if everyone else fleet.names[first + l]
+        own = l if tally.known[l] == a else own
+    for l in range(len(row.means)):
+        _clear(choice, l, l < n and labels[tally.known[l]] == labels[a], row)
+        tally.counted[l] = False
+    row.shown[own] = True
+    tally.members_of[:] = 0
+    return own, n
+
+
+@compiled
+def admit(
+    choice: Choice,
+    own: int,
+    n: int,
+    cursor: int,
+    newcomer: int,
+    labels: NDArray[np.int64],
+    row: Row,
+    tally: Tally,
+) -> int:
+    """Give a newcomer the place of a peer that makes room for it; return 1 if that happened.
+
+    Examples
+    --------
+    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(9, np.int64)
+    >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
+    >>> admit(choice, own, n, -1, 8, labels, row, tally)
+    0
+    >>> row.member[1] = False
+    >>> admit(choice, own, n, -1, 8, labels, row, tally), tally.known[:n].tolist()
+    (1, [0, 8, 2])
+    """
+    known = tally.known
+    for l in range(n):
+        if known[l] == newcomer:
+            return 0
+    l = next_room(choice, own, n, cursor, row)
+    if l < 0:
+        return 0
+    if tally.counted[l]:
+        tally.counted[l] = False
+        tally.members_of[labels[known[l]]] -= 1
+    known[l] = newcomer
+    _clear(choice, l, labels[newcomer] == labels[known[own]], row)
+    return 1
+
+
+@compiled
+def count_members(
+    a: int,
+    slot: int,
+    n: int,
+    changed: bool,
+    labels: NDArray[np.int64],
+    row: Row,
+    tally: Tally,
+    class_counts: ClassCounts,
+) -> None:
+    """Write how many members of each class stand in the row; both seldom differ from last time.
+
+    Examples
+    --------
+    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(3, np.int64)
+    >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
+    >>> class_counts = np.empty((1, 1, 1), np.int16)
+    >>> count_members(0, 0, n, True, labels, row, tally, class_counts)
+    >>> class_counts.item()
+    3
+    """
+    known, counted, members_of, _ = tally
+    member = row.member
+    if changed:
+        for l in range(n):
+            if member[l] != counted[l]:
+                counted[l] = member[l]
+                members_of[labels[known[l]]] += 1 if member[l] else -1
+    for k in range(members_of.size):
+        class_counts[a, slot, k] = members_of[k]
+
+
+@compiled
+def last_look(choice: Choice, own: int, l: int, row: Row) -> int:
+    """Rule peer l out for good if old news of it does, before new news comes; return 1 if so.
+
+    Examples
+    --------
+    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> choice = Choice(1, 2, 0, 0.0, 1.0)
+    >>> _ = enrol(choice, 0, 3, Fleet.of_all(3), np.zeros(3, np.int64), row, tally)
+    >>> last_look(choice, 0, 1, row)
+    0
+    """
+    if choice.class_test != ClassTest.JOINT or not row.member[l]:
+        return 0
+    row.member[l] = belongs(choice, view(row, own), view(row, l), True)
+    return 0 if row.member[l] else 1

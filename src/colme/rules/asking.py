@@ -1,0 +1,152 @@
+"""Whom to ask next, and who makes room for somebody new.
+
+Lives here: query strategies, over one row.  Must not know how to weigh.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from colme._compile import compiled
+from colme.algorithm import QueryStrategy, Weighting
+from colme.rules.belonging import belongs
+from colme.rules.row import Choice, Row, view
+from colme.summary import View
+
+__all__ = ["Turn", "makes_room", "next_peer", "next_room", "take_turn"]
+
+_FAR = 9.0
+"""Peers more than 3 standard errors away are far: squared."""
+
+
+class Turn(NamedTuple):
+    """Where an agent is in its round of queries.
+
+    Attributes
+    ----------
+    cursor
+        The peer asked last; -1 before the first.
+    visited
+        The excluded peer asked last; -1 before the first.
+    n_asked
+        Queries since the agent's stream began, or began anew.
+
+    Examples
+    --------
+    >>> Turn().cursor
+    -1
+    """
+
+    cursor: int = -1
+    visited: int = -1
+    n_asked: int = 0
+
+
+@compiled
+def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
+    """Return the first peer after `cursor`, going round, that the strategy may ask; -1 if none.
+
+    The class is tested only for the peers passed on the way, on the row as it is now.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)
+    >>> row.means[:], row.radii[:] = [0.0, 1.0, 0.1], [0.3, 0.3, 0.3]
+    >>> next_peer(Choice(QueryStrategy.ROUND_ROBIN, 0, 0, 0.0, 1.0), 0, 3, -1, row)
+    1
+    >>> next_peer(Choice(QueryStrategy.RESTRICTED_ROUND_ROBIN, 0, 0, 0.0, 1.0), 0, 3, -1, row)
+    2
+    """
+    if choice.query == QueryStrategy.NONE:
+        return -1
+    l, own = cursor, view(row, a)
+    for _ in range(n):
+        l = l + 1 if l + 1 < n else 0
+        if l == a:
+            continue
+        if choice.query == QueryStrategy.ROUND_ROBIN or belongs(
+            choice, own, view(row, l), row.member[l]
+        ):
+            return l
+    return -1
+
+
+@compiled
+def _next_excluded(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
+    """Return the first excluded peer after `cursor`, going round; -1 if there is none."""
+    l, own = cursor, view(row, a)
+    for _ in range(n):
+        l = l + 1 if l + 1 < n else 0
+        if l != a and not belongs(choice, own, view(row, l), row.member[l]):
+            return l
+    return -1
+
+
+@compiled
+def take_turn(
+    choice: Choice, a: int, n: int, revisit: int, turn: Turn, row: Row
+) -> tuple[int, Turn]:
+    """Return whom to ask now, -1 if nobody, and where the agent is in its round then.
+
+    With restricted round-robin every `revisit`-th query goes to an excluded peer, in turn: its
+    stream may have begun anew.  0 means that nothing changes, and excluded peers are left alone.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)._replace(member=[True, True, False])
+    >>> choice = Choice(QueryStrategy.RESTRICTED_ROUND_ROBIN, 2, 0, 0.0, 1.0)
+    >>> take_turn(choice, 0, 3, 2, Turn(), row)
+    (1, Turn(cursor=1, visited=-1, n_asked=1))
+    >>> take_turn(choice, 0, 3, 2, Turn(1, -1, 1), row)
+    (2, Turn(cursor=1, visited=2, n_asked=2))
+    """
+    n_asked = turn.n_asked + 1
+    restricted = choice.query == QueryStrategy.RESTRICTED_ROUND_ROBIN
+    if restricted and revisit > 0 and n_asked % revisit == 0:
+        l = _next_excluded(choice, a, n, turn.visited, row)
+        if l >= 0:
+            return l, Turn(turn.cursor, l, n_asked)
+    l = next_peer(choice, a, n, turn.cursor, row)
+    if l < 0:
+        return l, turn
+    return l, Turn(l, turn.visited, n_asked)
+
+
+@compiled
+def makes_room(choice: Choice, own: View, peer: View, member: bool) -> bool:
+    """Return whether a peer may be forgotten to make room for another.
+
+    An excluded one may; and where a model weighs, one that is more than three standard errors
+    away: it is not ruled out, but somebody else is more likely to help.
+
+    Examples
+    --------
+    >>> own, near, far = (View(mean=mean, precision=100.0) for mean in (0.0, 0.4, 0.5))
+    >>> choice = Choice(0, 2, Weighting.MODEL, 0.0, 1.0)
+    >>> makes_room(choice, own, near, member=True), makes_room(choice, own, far, member=True)
+    (False, True)
+    """
+    if not belongs(choice, own, peer, member):
+        return True
+    if choice.weighting != Weighting.MODEL:
+        return False
+    gap, precisions = own.mean - peer.mean, own.precision * peer.precision
+    return gap * gap * precisions > _FAR * (own.precision + peer.precision)
+
+
+@compiled
+def next_room(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
+    """Return the first entry after `cursor`, going round, that makes room; -1 if none does.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)._replace(member=[True, True, False])
+    >>> next_room(Choice(2, 2, 0, 0.0, 1.0), 0, 3, -1, row)
+    2
+    """
+    l, own = cursor, view(row, a)
+    for _ in range(n):
+        l = l + 1 if l + 1 < n else 0
+        if l != a and makes_room(choice, own, view(row, l), row.member[l]):
+            return l
+    return -1

@@ -1,0 +1,208 @@
+"""Who may share the agent's mean, and who is shown to.
+
+Lives here: class tests, over one row.  Must not know whom to ask or how to weigh.
+"""
+
+from __future__ import annotations
+
+import math
+
+from colme._compile import compiled
+from colme.algorithm import ClassTest
+from colme.bounds import separated
+from colme.rules.row import Choice, Row, view
+from colme.summary import View
+
+__all__ = [
+    "begin_anew",
+    "belongs",
+    "classify",
+    "is_shown",
+    "optimistic_distance",
+    "renew",
+    "show_all",
+]
+
+
+@compiled
+def optimistic_distance(mean_a: float, radius_a: float, mean_l: float, radius_l: float) -> float:
+    """Return the gap between two intervals: with high probability at most the true gap.
+
+    Examples
+    --------
+    >>> optimistic_distance(0.0, 0.25, 1.0, 0.5)
+    0.25
+
+    Notes
+    -----
+    d = |x̄_a - x̄_l| - β_a - β_l (Definition 3); negative when the intervals overlap.
+    """
+    return abs(mean_a - mean_l) - radius_a - radius_l
+
+
+@compiled
+def belongs(choice: Choice, own: View, peer: View, member: bool) -> bool:
+    """Return whether a peer, seen like that, is in the class of an agent with that view of itself.
+
+    `member` is what was decided last: the known class stays, and a peer that the joint test has
+    once ruled out stays out.
+
+    Examples
+    --------
+    >>> own, peer = View(mean=0.0, radius=0.25), View(mean=1.0, radius=0.5)
+    >>> belongs(Choice(0, ClassTest.OVERLAP, 0, eta=0.0, log_risk=1.0), own, peer, member=True)
+    False
+    >>> belongs(Choice(0, ClassTest.OVERLAP, 0, eta=0.3, log_risk=1.0), own, peer, member=True)
+    True
+
+    Notes
+    -----
+    Overlap: d(a, l) <= η (Definitions 4 and 9).  Joint: the evidence against means that differ
+    by at most η, measured at (|x̄_a - x̄_l| - η)₊, is below ln(1/γ).
+    """
+    if choice.class_test == ClassTest.KNOWN:
+        return member
+    if choice.class_test == ClassTest.OVERLAP:
+        return optimistic_distance(own.mean, own.radius, peer.mean, peer.radius) <= choice.eta
+    beyond = abs(own.mean - peer.mean) - choice.eta
+    return member and not separated(
+        beyond if beyond > 0.0 else 0.0,
+        own.spread,
+        own.slope,
+        own.offset,
+        peer.spread,
+        peer.slope,
+        peer.offset,
+        choice.log_risk,
+    )
+
+
+@compiled
+def classify(choice: Choice, a: int, n: int, row: Row) -> int:
+    """Bring `member` up to date with the first n entries; return how many peers changed sides.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)
+    >>> row.means[:], row.radii[:] = [0.0, 0.4, 1.0], [0.3, 0.3, 0.3]
+    >>> classify(Choice(0, ClassTest.OVERLAP, 0, eta=0.0, log_risk=1.0), 0, 3, row), row.member
+    (1, [True, True, False])
+    """
+    if choice.class_test == ClassTest.KNOWN:
+        return 0
+    n_changed = 0
+    own = view(row, a)
+    means, counts, radii, precisions, spreads, slopes, offsets, squares, epochs, member, _ = row
+    for l in range(n):
+        peer = View(
+            means[l],
+            counts[l],
+            radii[l],
+            precisions[l],
+            spreads[l],
+            slopes[l],
+            offsets[l],
+            squares[l],
+            epochs[l],
+        )
+        now = belongs(choice, own, peer, member[l])
+        n_changed += now != member[l]
+        member[l] = now
+    return n_changed + show_all(choice, a, n, row)
+
+
+@compiled
+def is_shown(choice: Choice, own: View, peer: View, shown: bool) -> bool:
+    """Return whether the means of an agent and a peer are shown to be less than `within` apart.
+
+    `shown` is what was found last: what the joint test has once shown stays so.
+
+    Examples
+    --------
+    >>> own, peer = View(mean=0.0, radius=0.25), View(mean=0.25, radius=0.5)
+    >>> [
+    ...     is_shown(Choice(0, ClassTest.OVERLAP, 0, 0.0, 1.0, within), own, peer, shown=False)
+    ...     for within in (0.9, 1.0)
+    ... ]
+    [False, True]
+
+    Notes
+    -----
+    Overlap: |x̄_a - x̄_l| + β_a + β_l <= g.  Joint: the evidence against means g apart or more,
+    measured at (g - |x̄_a - x̄_l|)₊, has reached ln(1/γ).
+    """
+    if choice.class_test == ClassTest.KNOWN or choice.within == math.inf:
+        return True
+    gap = abs(own.mean - peer.mean)
+    if choice.class_test == ClassTest.OVERLAP:
+        return gap + own.radius + peer.radius <= choice.within
+    return shown or separated(
+        choice.within - gap if gap < choice.within else 0.0,
+        own.spread,
+        own.slope,
+        own.offset,
+        peer.spread,
+        peer.slope,
+        peer.offset,
+        choice.log_risk,
+    )
+
+
+@compiled
+def show_all(choice: Choice, a: int, n: int, row: Row) -> int:
+    """Bring `shown` up to date with the first n entries; return how many changed.
+
+    An agent is always shown to be like itself.
+
+    Examples
+    --------
+    >>> row = Row.blank(2)._replace(shown=[True, False])
+    >>> row.radii[:] = [0.25, 0.25]
+    >>> show_all(Choice(0, ClassTest.OVERLAP, 0, 0.0, 1.0, within=0.5), 0, 2, row), row.shown
+    (1, [True, True])
+    """
+    if choice.within == math.inf:
+        return 0
+    n_changed = 0
+    own = view(row, a)
+    for l in range(n):
+        now = l == a or is_shown(choice, own, view(row, l), row.shown[l])
+        n_changed += now != row.shown[l]
+        row.shown[l] = now
+    return n_changed
+
+
+@compiled
+def renew(choice: Choice, l: int, seen: View, row: Row) -> int:
+    """Forget what was decided about peer l if its stream has begun anew; return 1 if so.
+
+    Examples
+    --------
+    >>> row = Row.blank(2)._replace(member=[True, False])
+    >>> renew(Choice(0, ClassTest.JOINT, 0, 0.0, 1.0), 1, View(epoch=1), row), row.member
+    (1, [True, True])
+    """
+    if seen.epoch == row.epochs[l]:
+        return 0
+    if choice.class_test != ClassTest.KNOWN:
+        row.member[l] = True
+        row.shown[l] = choice.within == math.inf
+    return 1
+
+
+@compiled
+def begin_anew(choice: Choice, a: int, n: int, row: Row) -> None:
+    """Forget what was decided about everybody: the agent's own stream has begun anew.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)._replace(member=[True, False, True])
+    >>> begin_anew(Choice(0, ClassTest.JOINT, 0, 0.0, 1.0), 0, 3, row)
+    >>> row.member
+    [True, True, True]
+    """
+    if choice.class_test == ClassTest.KNOWN:
+        return
+    for l in range(n):
+        row.member[l] = True
+        row.shown[l] = l == a or choice.within == math.inf
