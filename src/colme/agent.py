@@ -172,6 +172,8 @@ class Agent:
         l = rules.next_room(self._choice, self._self, n, self._turn.cursor, self._row)
         if l < 0:
             return False
+        if self._row.counts[l] > 0:
+            model.forget(self._row.means[l], self._model)
         del self._index[self._names[l]]
         self._enter(l, peer)
         return True

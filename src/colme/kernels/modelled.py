@@ -18,10 +18,12 @@ from colme.kernels.rows import (
     enrol,
     last_look,
     padded,
+    room_for,
 )
 from colme.kernels.settling import ClassCounts
 from colme.model import (
     estimate,
+    forget,
     gather,
     hear,
     hurry,
@@ -91,7 +93,12 @@ def collaborate_by_model(
             row.precisions[own] = mean_precision(news.n_samples, news.squares, model)
             newcomer = suggestions[t, a] if offered else -1
             if newcomer >= 0:
-                n_changed += admit(choice, own, n, turn.cursor, newcomer, labels, row, tally)
+                room = room_for(choice, own, n, turn.cursor, newcomer, row, tally)
+                if room >= 0:
+                    if row.counts[room] > 0.0:
+                        forget(row.means[room], model)
+                    admit(choice, own, room, newcomer, labels, row, tally)
+                    n_changed += 1
             before = turn.cursor
             l, turn = take_turn(choice, own, n, revisit, turn, row)
             if l >= 0:

@@ -28,6 +28,7 @@ __all__ = [
     "enrol",
     "last_look",
     "padded",
+    "room_for",
 ]
 
 _VECTOR = 16
@@ -193,42 +194,53 @@ def enrol(
 
 
 @compiled
-def admit(
-    choice: Choice,
-    own: int,
-    n: int,
-    cursor: int,
-    newcomer: int,
-    labels: NDArray[np.int64],
-    row: Row,
-    tally: Tally,
+def room_for(
+    choice: Choice, own: int, n: int, cursor: int, newcomer: int, row: Row, tally: Tally
 ) -> int:
-    """Give a newcomer the place of a peer that makes room for it; return 1 if that happened.
+    """Return the entry that makes room for a newcomer; -1 if none does, or it is known already.
 
     Examples
     --------
     >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
     >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(9, np.int64)
     >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
-    >>> admit(choice, own, n, -1, 8, labels, row, tally)
-    0
     >>> row.member[1] = False
-    >>> admit(choice, own, n, -1, 8, labels, row, tally), tally.known[:n].tolist()
-    (1, [0, 8, 2])
+    >>> [room_for(choice, own, n, -1, newcomer, row, tally) for newcomer in (2, 8)]
+    [-1, 1]
+    """
+    for l in range(n):
+        if tally.known[l] == newcomer:
+            return -1
+    return next_room(choice, own, n, cursor, row)
+
+
+@compiled
+def admit(
+    choice: Choice,
+    own: int,
+    l: int,
+    newcomer: int,
+    labels: NDArray[np.int64],
+    row: Row,
+    tally: Tally,
+) -> None:
+    """Give entry l to a newcomer.
+
+    Examples
+    --------
+    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(9, np.int64)
+    >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
+    >>> admit(choice, own, 1, 8, labels, row, tally)
+    >>> tally.known[:n].tolist()
+    [0, 8, 2]
     """
     known = tally.known
-    for l in range(n):
-        if known[l] == newcomer:
-            return 0
-    l = next_room(choice, own, n, cursor, row)
-    if l < 0:
-        return 0
     if tally.counted[l]:
         tally.counted[l] = False
         tally.members_of[labels[known[l]]] -= 1
     known[l] = newcomer
     _clear(choice, l, labels[newcomer] == labels[known[own]], row)
-    return 1
 
 
 @compiled

@@ -21,6 +21,7 @@ from colme.kernels.rows import (
     enrol,
     last_look,
     padded,
+    room_for,
 )
 from colme.kernels.settling import ClassCounts
 from colme.rules import (
@@ -91,7 +92,10 @@ def collaborate(
             remember(row, own, news)
             newcomer = suggestions[t, a] if offered else -1
             if newcomer >= 0:
-                n_changed += admit(choice, own, n, turn.cursor, newcomer, labels, row, tally)
+                room = room_for(choice, own, n, turn.cursor, newcomer, row, tally)
+                if room >= 0:
+                    admit(choice, own, room, newcomer, labels, row, tally)
+                    n_changed += 1
             before = turn.cursor
             l, turn = take_turn(choice, own, n, revisit, turn, row)
             count_before = mean_before = 0.0

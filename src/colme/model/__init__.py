@@ -18,7 +18,7 @@ from colme.model.expectation import (
     meet_all,
 )
 from colme.model.fit import learn_noise, refit
-from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, hurry, refit_due, reset
+from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, forget, hurry, refit_due, reset
 
 __all__ = [
     "MOST_CLASSES",
@@ -29,6 +29,7 @@ __all__ = [
     "enter",
     "estimate",
     "expected_mean",
+    "forget",
     "gather",
     "hear",
     "hurry",

@@ -16,7 +16,10 @@ from colme.model.state import (
     CROWD_STRAYS,
     CROWD_VARIANCE,
     FEWEST,
+    FORGOTTEN,
     FRESH,
+    HIGHEST,
+    LOWEST,
     MOST_CLASSES,
     NEXT,
     NOISE,
@@ -100,6 +103,8 @@ def _size_up(n: int, model: Model, bench: Bench) -> float:
     # A uniform distribution of that variance is √(12 variance) wide; never less than the means
     # span, nor than their noise.
     noise = math.sqrt(noise)
+    if model.facts[FORGOTTEN] > 0.0:
+        low, high = min(low, model.facts[LOWEST]), max(high, model.facts[HIGHEST])
     width = max(1.5 * math.sqrt(12.0 * variance), high - low, 2.0 * noise)
     return min(width, _WIDEST * noise)
 

@@ -21,7 +21,10 @@ __all__ = [
     "CROWD_STRAYS",
     "CROWD_VARIANCE",
     "FEWEST",
+    "FORGOTTEN",
     "FRESH",
+    "HIGHEST",
+    "LOWEST",
     "MOST_CLASSES",
     "NEXT",
     "NOISE",
@@ -32,6 +35,7 @@ __all__ = [
     "WIDTH",
     "Bench",
     "Model",
+    "forget",
     "hurry",
     "refit_due",
     "reset",
@@ -44,7 +48,8 @@ MOST_CLASSES = 8
 STRAYS = MOST_CLASSES
 """Where `shares` keeps the strays', and the sums the crowd's."""
 NEXT, SIZE, WIDTH, TRUST, CROWD_MEAN, CROWD_VARIANCE, NOISE, FRESH = range(8)
-N_FACTS = 8
+FORGOTTEN, LOWEST, HIGHEST = 8, 9, 10
+N_FACTS = 11
 """How many `facts` there are; the names above say where each is kept."""
 FEWEST = 3
 """Means needed for a fit."""
@@ -61,7 +66,8 @@ class Model(NamedTuple):
     facts
         When to fit again, how many classes, the width over which strays lie (0: not fitted), how
         far to trust the classes rather than the crowd, the crowd's mean and variance, the variance
-        of a sample averaged over all streams, and when to fit from quantiles again.
+        of a sample averaged over all streams, when to fit from quantiles again, how many peers
+        were forgotten to make room, and the lowest and the highest of their means.
     atoms, shares, variances
         Mean, share and spread of each class, 0 unless it must be several that are not told apart
         yet; the last share is the strays'.
@@ -153,6 +159,27 @@ def reset(model: Model) -> None:
         model.atoms[k] = model.shares[k] = model.variances[k] = 0.0
         model.weights[k] = model.totals[k] = 0.0
     model.facts[NEXT] = float(FEWEST)
+
+
+@compiled
+def forget(mean: float, model: Model) -> None:
+    """Keep of a peer that makes room for another only that somebody has such a mean.
+
+    Without that, an agent that has come to know only its like would take them for everybody.
+
+    Examples
+    --------
+    >>> model = Model.blank()
+    >>> forget(0.3, model)
+    >>> forget(0.1, model)
+    >>> model.facts[LOWEST], model.facts[HIGHEST]
+    (0.1, 0.3)
+    """
+    facts = model.facts
+    first = facts[FORGOTTEN] == 0.0
+    facts[FORGOTTEN] += 1.0
+    facts[LOWEST] = mean if first or mean < facts[LOWEST] else facts[LOWEST]
+    facts[HIGHEST] = mean if first or mean > facts[HIGHEST] else facts[HIGHEST]
 
 
 @compiled
