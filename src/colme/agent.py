@@ -13,6 +13,7 @@ from typing import Self
 from colme import _check, model, rules
 from colme.algorithm import Algorithm, ClassTest, Weighting, resolve
 from colme.bounds import Bound, Evidence, choose_bound, split_risk
+from colme.memory import Memory
 from colme.messages import Query, Reply, Snapshot
 from colme.summary import View, recentred
 
@@ -96,14 +97,8 @@ class Agent:
                 f"received classmates={classmates!r} with {self.algorithm.class_test.word!r}"
             )
         self._choice = rules.Choice.of(self.algorithm, gamma)
-        self._classmates = None if classmates is None else frozenset(classmates) | {name}
         self._turn = rules.Turn()
-        self._names: list[str] = []
-        self._index: dict[str, int] = {}
-        self._row = rules.Row.blank(0)
-        self._replies: list[Reply] = []
         self._model = model.Model.blank()
-        self._bench = model.Bench.blank(0)
         self._stream = self.bound.stream()
         names = list(peers)
         names = names if name in names else [name, *names]
@@ -112,9 +107,9 @@ class Agent:
                 f"{name!r} has room for {self.room} agents, itself included; received "
                 f"{len(set(names))}: name fewer peers or give it more room"
             )
-        self._self = names.index(name)
-        for peer in dict.fromkeys(names):
-            self._append(peer)
+        known = None if classmates is None else frozenset(classmates) | {name}
+        self._memory = Memory(name, names, self.max_agents, self._choice, known)
+        self._bench = model.Bench.blank(len(self._memory))
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, count={self.count}, estimate={self.estimate:.6g})"
@@ -132,7 +127,7 @@ class Agent:
     @property
     def peers(self) -> tuple[str, ...]:
         """The names in the row, the agent's own among them, in the order of asking."""
-        return tuple(self._names)
+        return tuple(self._memory.names)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -142,7 +137,7 @@ class Agent:
     @property
     def optimistic_class(self) -> frozenset[str]:
         """The peers that may share the agent's mean, itself included; unheard peers are in."""
-        return self._named(self._pool()[0].member)
+        return self._memory.named(self._pool()[0].member)
 
     @property
     def likely_class(self) -> frozenset[str]:
@@ -150,11 +145,11 @@ class Agent:
 
         Only algorithms that weigh by a model say so; for others it is the agent alone.
         """
-        same = [False] * len(self._replies)
+        same = [False] * len(self._memory.replies)
         row = self._pool()[0]
         model.meet_all(len(same), row, self._model, self._bench)
-        model.likely(self._self, len(same), row, self._model, self._bench, same)
-        return self._named(same)
+        model.likely(self._memory.own, len(same), row, self._model, self._bench, same)
+        return self._memory.named(same)
 
     @property
     def estimate(self) -> float:
@@ -163,19 +158,19 @@ class Agent:
 
     def meet(self, peer: str) -> bool:
         """Make room for a peer in the row; return False if there is none to be made."""
-        if peer in self._index:
+        memory, n = self._memory, len(self._memory)
+        if peer in memory.index:
             return True
-        if self.room is None or len(self._names) < self.room:
-            self._append(peer)
+        if self.room is not None and n == self.room:
+            l = rules.next_room(self._choice, memory.own, n, self._turn.cursor, memory.row)
+            if l < 0:
+                return False
+            if memory.row.counts[l] > 0:
+                model.forget(memory.row.means[l], self._model)
+            memory.give(l, peer)
             return True
-        n = len(self._names)
-        l = rules.next_room(self._choice, self._self, n, self._turn.cursor, self._row)
-        if l < 0:
-            return False
-        if self._row.counts[l] > 0:
-            model.forget(self._row.means[l], self._model)
-        del self._index[self._names[l]]
-        self._enter(l, peer)
+        memory.add(peer)
+        self._bench = model.Bench.blank(n + 1)
         return True
 
     def perceive(self, *samples: float) -> None:
@@ -191,7 +186,7 @@ class Agent:
             if before is not None:
                 self._stream = self.bound.resume(before)
             raise
-        if self._stream.epoch > self._row.epochs[self._self]:
+        if self._stream.epoch > self._memory.row.epochs[self._memory.own]:
             self._begin_anew()
         self._remember(self.answer(Query(self.name, self.name)))
         self._exclude()
@@ -200,13 +195,13 @@ class Agent:
         """Return the peer to ask now and move on to it; None if there is nobody to ask."""
         l, self._turn = rules.take_turn(
             self._choice,
-            self._self,
-            len(self._names),
-            self.bound.revisit,
+            self._memory.own,
+            len(self._memory),
+            self.bound.revisit_in(int(self._memory.row.epochs[self._memory.own])),
             self._turn,
-            self._row,
+            self._memory.row,
         )
-        return None if l < 0 else self._names[l]
+        return None if l < 0 else self._memory.names[l]
 
     def answer(self, query: Query) -> Reply:
         """Return what the agent says about itself."""
@@ -227,7 +222,7 @@ class Agent:
         reply = self._completed(reply)
         if not self.meet(reply.sender):
             return False
-        known = self._replies[self._index[reply.sender]]
+        known = self._memory.replies[self._memory.index[reply.sender]]
         if reply.epoch < known.epoch:
             raise ValueError(
                 f"{reply.sender!r} has begun anew {known.epoch} times, and its reply says "
@@ -240,9 +235,9 @@ class Agent:
         self._exclude()
         clock = max(self.count, self._turn.n_asked)
         if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, clock):
-            n = len(self._names)
-            model.learn_noise(n, self.bound.scale, self._row, self._model)
-            model.refit(self._self, n, clock, self._row, self._model, self._bench)
+            n = len(self._memory)
+            model.learn_noise(n, self.bound.scale, self._memory.row, self._model)
+            model.refit(self._memory.own, n, clock, self._memory.row, self._model, self._bench)
         return True
 
     def snapshot(self) -> Snapshot:
@@ -254,16 +249,20 @@ class Agent:
             bound=self.bound,
             delta=self.delta,
             max_agents=self.max_agents,
-            replies=tuple(self._replies),
+            replies=tuple(self._memory.replies),
             turn=self._turn,
-            classmates=None if self._classmates is None else tuple(sorted(self._classmates)),
+            classmates=None
+            if self._memory.classmates is None
+            else tuple(sorted(self._memory.classmates)),
             excluded=tuple(
-                peer for peer, l in self._index.items() if sticky and not self._row.member[l]
+                peer
+                for peer, l in self._memory.index.items()
+                if sticky and not self._memory.row.member[l]
             ),
             shown=tuple(
                 peer
-                for peer, l in self._index.items()
-                if sticky and self.algorithm.within is not None and self._row.shown[l]
+                for peer, l in self._memory.index.items()
+                if sticky and self.algorithm.within is not None and self._memory.row.shown[l]
             ),
             room=self.room,
             stream=self._stream.state(),
@@ -297,59 +296,27 @@ class Agent:
         for reply in snapshot.replies:
             agent._remember(reply)
         for peer in snapshot.excluded:
-            agent._row.member[agent._index[peer]] = False
+            agent._memory.row.member[agent._memory.index[peer]] = False
         for peer in snapshot.shown:
-            agent._row.shown[agent._index[peer]] = True
+            agent._memory.row.shown[agent._memory.index[peer]] = True
         return agent
-
-    def _append(self, peer: str) -> None:
-        """Make the row one entry longer."""
-        if not isinstance(peer, str) or not peer:
-            raise ValueError(f"a peer is named by a non-empty string; received {peer!r}")
-        if len(self._names) == self.max_agents:
-            raise ValueError(
-                f"{self.name!r} split its risk over {self.max_agents} agents and knows as many; "
-                f"received one more, {peer!r}: declare a larger max_agents"
-            )
-        for values, value in zip(self._row, (*View(), True, True), strict=True):
-            values.append(value)  # type: ignore[union-attr, arg-type]
-        self._names.append(peer)
-        self._replies.append(Reply(peer, 0.0, 0))
-        self._bench = model.Bench.blank(len(self._names))
-        self._enter(len(self._names) - 1, peer)
-
-    def _enter(self, l: int, peer: str) -> None:
-        """Give entry l to a peer never heard of."""
-        self._names[l] = peer
-        self._index[peer] = l
-        self._replies[l] = Reply(peer, 0.0, 0)
-        rules.remember(self._row, l, View())
-        self._row.member[l] = self._classmates is None or peer in self._classmates
-        self._row.shown[l] = l == self._self or rules.is_shown(
-            self._choice, View(), View(), shown=False
-        )
 
     def _begin_anew(self) -> None:
         """Forget every exclusion: the agent's own stream has begun anew."""
-        rules.begin_anew(self._choice, self._self, len(self._names), self._row)
+        rules.begin_anew(self._choice, self._memory.own, len(self._memory), self._memory.row)
         model.hurry(self._model)
         self._turn = self._turn._replace(n_asked=0)
 
     def _remember(self, reply: Reply) -> None:
         """Write a reply into the row, as the agent reads it at its own risk."""
-        l = self._index[reply.sender]
         reply = self._completed(reply)
-        self._replies[l] = reply
-        if reply.count == 0 or reply.squares is None or reply.shape is None:
-            seen = View(epoch=reply.epoch)
-        else:
+        seen = View(epoch=reply.epoch)
+        if reply.count > 0 and reply.squares is not None and reply.shape is not None:
             radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
             precision = model.mean_precision(reply.count, reply.squares, self._model)
             told = (*reply.shape, reply.squares, reply.epoch)
             seen = View(reply.mean, reply.count, radius, precision, *told)
-        if l != self._self:
-            rules.renew(self._choice, l, seen, self._row)
-        rules.remember(self._row, l, seen)
+        self._memory.write(reply, seen)
 
     def _completed(self, reply: Reply) -> Reply:
         """Return the reply with what its sender left out, as the agent's own bound has it."""
@@ -373,18 +340,15 @@ class Agent:
     def _exclude(self) -> None:
         """Rule out for good whom the joint test rules out now; other tests keep no memory."""
         if self.algorithm.class_test == ClassTest.JOINT:
-            rules.classify(self._choice, self._self, len(self._names), self._row)
+            rules.classify(self._choice, self._memory.own, len(self._memory), self._memory.row)
 
     def _pool(self) -> tuple[rules.Row, float]:
         """Return the row as it is classified now, and the estimate; change nothing."""
-        n = len(self._names)
-        flags = {"member": list(self._row.member), "shown": list(self._row.shown)}
-        row = self._row._replace(**flags)
+        n = len(self._memory)
+        flags = {"member": list(self._memory.row.member), "shown": list(self._memory.row.shown)}
+        row = self._memory.row._replace(**flags)
         if self.algorithm.weighting != Weighting.MODEL:
-            return row, rules.pool(self._choice, self._self, n, row)[1]
-        rules.classify(self._choice, self._self, n, row)
-        model.gather(self._self, n, row, self._model, self._bench)
-        return row, model.estimate(self._self, n, row, self._model, self._bench)
-
-    def _named(self, flags: rules.Flags) -> frozenset[str]:
-        return frozenset(peer for peer, flag in zip(self._names, flags, strict=True) if flag)
+            return row, rules.pool(self._choice, self._memory.own, n, row)[1]
+        rules.classify(self._choice, self._memory.own, n, row)
+        model.gather(self._memory.own, n, row, self._model, self._bench)
+        return row, model.estimate(self._memory.own, n, row, self._model, self._bench)

@@ -186,6 +186,6 @@ def _fleet(setup: Setup, run: int) -> kernels.Fleet:
         nothing if everyone else setup.contacts.names,
         nothing if everyone else setup.contacts.starts,
         setup.suggestions_of(run),
-        np.array([bound.revisit for bound in setup.bounds], np.int64),
+        np.array([[bound.revisit_in(0), bound.revisit_in(1)] for bound in setup.bounds]),
         np.array([bound.scale for bound in setup.bounds]),
     )

@@ -113,6 +113,10 @@ class Discounted(Wrapper):
             return math.inf
         return float(math.ceil(round(1 / (1 - self.factor), 6)))
 
+    def revisit_in(self, epoch: int) -> int:
+        """Return every how many queries one goes to an excluded peer: none in the first epoch."""
+        return self.revisit if epoch > 0 else 0
+
     def _start(self, n: int | None) -> Stream[Any]:
         return DiscountedStream(self, n)
 

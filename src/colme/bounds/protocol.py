@@ -77,9 +77,8 @@ class Bound(Protocol):
     def scale(self) -> float:
         """The most that the standard deviation of a sample can be; +∞ if nothing is known."""
 
-    @property
-    def revisit(self) -> int:
-        """Every so many queries one goes to an excluded peer, which may have changed; 0: none."""
+    def revisit_in(self, epoch: int) -> int:
+        """Return every how many queries one goes to an excluded peer, in that epoch; 0: none."""
 
     def at_risk(self, gamma: float) -> Self:
         """Return the same bound at another risk."""

@@ -74,6 +74,10 @@ class Restarted(Wrapper):
         alarm = _check.risk("alarm", self.alarm)
         self._keep(bound=bound, alarm=alarm, revisit=checked_revisit(self.revisit))
 
+    def revisit_in(self, epoch: int) -> int:  # noqa: ARG002 - a peer may change at any time
+        """Return every how many queries one goes to an excluded peer."""
+        return self.revisit
+
     def _start(self, n: int | None) -> Stream[Any]:
         return RestartedStream(self) if n is None else RestartedStreams(self, n)
 

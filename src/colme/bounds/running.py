@@ -188,9 +188,8 @@ class Recipe:
         """The most that the standard deviation of a sample can be; +∞ if nothing is known."""
         return math.inf
 
-    @property
-    def revisit(self) -> int:
-        """Every so many queries one goes to an excluded peer: none, where nothing changes."""
+    def revisit_in(self, epoch: int) -> int:  # noqa: ARG002 - what no stream of this kind needs
+        """Return every how many queries one goes to an excluded peer: none, if nothing changes."""
         return 0
 
     def at_risk(self, gamma: float) -> Self:

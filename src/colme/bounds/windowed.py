@@ -111,6 +111,10 @@ class Windowed(Wrapper):
         bound: Any = checked_fading(self.bound, length)
         self._keep(bound=bound, length=length, revisit=checked_revisit(self.revisit))
 
+    def revisit_in(self, epoch: int) -> int:
+        """Return every how many queries one goes to an excluded peer: none in the first epoch."""
+        return self.revisit if epoch > 0 else 0
+
     def _start(self, n: int | None) -> Stream[Any]:
         return WindowedStream(self, n)
 

@@ -80,14 +80,14 @@ def collaborate_by_model(
         own, n = enrol(choice, a, n_agents, fleet, labels, row, tally)
         n_row = padded(n)
         reset(model)
-        turn, revisit = Turn(-1, -1, 0), revisits[a]
+        turn, revisit = Turn(-1, -1, 0), revisits[a, 0]
         n_changed, n_uncounted = 1, 0  # the first class is new
         for t in range(horizon):
             news = seen(views, a, t)
             if news.epoch > row.epochs[own]:
                 begin_anew(choice, own, n, row)
                 hurry(model)
-                turn = Turn(turn.cursor, turn.visited, 0)
+                turn, revisit = Turn(turn.cursor, turn.visited, 0), revisits[a, 1]
                 n_changed += 1
             remember(row, own, news)
             row.precisions[own] = mean_precision(news.n_samples, news.squares, model)

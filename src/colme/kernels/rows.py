@@ -49,14 +49,15 @@ class Fleet(NamedTuple):
         int32[time, agent]: who is offered to each agent, -1 for nobody; without times nobody ever
         is.
     revisits
-        Every so many queries one goes to an excluded peer; 0: none.
+        int[agent, 2]: every so many queries one goes to an excluded peer, 0: none; in the first
+        epoch of the agent's own stream, and later.
     scales
         The most that the standard deviation of each agent's samples can be.
 
     Examples
     --------
     >>> Fleet.of_all(2).revisits.tolist()
-    [0, 0]
+    [[0, 0], [0, 0]]
     """
 
     names: NDArray[np.int64]
@@ -70,7 +71,7 @@ class Fleet(NamedTuple):
         """Return a fleet where everybody knows everybody and nothing changes."""
         nobody = np.empty((0, 0), np.int32)
         nothing = np.empty(0, np.int64)
-        return Fleet(nothing, nothing, nobody, np.zeros(n_agents, np.int64), np.ones(n_agents))
+        return Fleet(nothing, nothing, nobody, np.zeros((n_agents, 2), np.int64), np.ones(n_agents))
 
 
 class Tally(NamedTuple):

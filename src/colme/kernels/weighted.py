@@ -80,14 +80,14 @@ def collaborate(
     for a in range(first, last):
         own, n = enrol(choice, a, n_agents, fleet, labels, row, tally)
         n_row = padded(n)
-        turn, revisit = Turn(-1, -1, 0), revisits[a]
+        turn, revisit = Turn(-1, -1, 0), revisits[a, 0]
         n_changed, n_uncounted = 1, 0  # the first class is new
         weights = total = 0.0
         for t in range(horizon):
             news = seen(views, a, t)
             if news.epoch > row.epochs[own]:
                 begin_anew(choice, own, n, row)
-                turn = Turn(turn.cursor, turn.visited, 0)
+                turn, revisit = Turn(turn.cursor, turn.visited, 0), revisits[a, 1]
                 n_changed += 1
             remember(row, own, news)
             newcomer = suggestions[t, a] if offered else -1
