@@ -93,13 +93,15 @@ def _fleet(setup: Setup) -> dict[str, Agent]:
     trajectory = setup.trajectory
     names = [str(a) for a in range(trajectory.n_agents)]
     known = trajectory.algorithm.class_test == ClassTest.KNOWN
-    peers = [[names[l] for l in setup.contacts.known_by(a)] for a in range(len(names))]
+    peers = [names] * len(names)
+    if setup.contacts is not None:
+        peers = [[names[l] for l in setup.contacts.known_by(a)] for a in range(len(names))]
     return {
         name: Agent(
             name,
             bound=bound,
             delta=trajectory.delta,
-            max_agents=len(names) if setup.gossip else setup.contacts.size,
+            max_agents=len(names) if setup.gossip else setup.longest_row,
             algorithm=trajectory.algorithm,
             peers=row,
             classmates=[names[l] for l in np.flatnonzero(trajectory.labels == label)]

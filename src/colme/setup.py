@@ -27,7 +27,7 @@ _MOST_CLASSES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Validated input and the empty trajectory it will fill.
+    """Validated input and the empty trajectory it will fill; no contacts: everybody knows all.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Setup:
     samples: NDArray[np.float64]
     arrivals: NDArray[np.int32] | None
     bounds: tuple[Bound, ...]
-    contacts: Contacts
+    contacts: Contacts | None
     gossip: Gossip | None
     trajectory: Trajectory
 
@@ -71,7 +71,7 @@ class Setup:
             )
         known = _check_contacts(contacts, gossip, n_agents)
         # Who never meets anybody else shares the risk among those it knows.
-        gamma = split_risk(delta, n_agents if gossip else known.size)
+        gamma = split_risk(delta, n_agents if known is None or gossip else known.size)
         bounds = _check_bounds(sigma, bound, chosen.class_test, gamma, n_agents)
         return cls(
             samples=values,
@@ -90,6 +90,11 @@ class Setup:
                 record or Record(),
             ),
         )
+
+    @property
+    def longest_row(self) -> int:
+        """How many agents somebody knows at a time, itself included."""
+        return self.trajectory.n_agents if self.contacts is None else self.contacts.size
 
     @property
     def gamma(self) -> float:
@@ -112,7 +117,7 @@ class Setup:
 
     def suggestions_of(self, run: int) -> NDArray[np.int32]:
         """Return who is offered to each agent[time, agent] in one run; empty without gossip."""
-        if self.gossip is None:
+        if self.gossip is None or self.contacts is None:
             return np.empty((0, 0), np.int32)
         return self.gossip.suggestions(self.contacts, self.trajectory.horizon, run)
 
@@ -200,11 +205,16 @@ def _check_arrivals(
     return values
 
 
-def _check_contacts(contacts: Contacts | None, gossip: Gossip | None, n_agents: int) -> Contacts:
-    known = Contacts.everyone(n_agents) if contacts is None else contacts
-    if known.n_agents != n_agents:
-        raise ValueError(f"contacts are of {known.n_agents} agents; the samples are of {n_agents}")
-    if gossip is not None and known.is_everyone:
+def _check_contacts(
+    contacts: Contacts | None, gossip: Gossip | None, n_agents: int
+) -> Contacts | None:
+    """Return who knows whom; None: everybody knows everybody, which takes no memory."""
+    if contacts is not None and contacts.n_agents != n_agents:
+        raise ValueError(
+            f"contacts are of {contacts.n_agents} agents; the samples are of {n_agents}"
+        )
+    known = None if contacts is None or contacts.is_everyone else contacts
+    if gossip is not None and known is None:
         raise ValueError(
             "gossip helps agents that know only some others; pass contacts=..., for example "
             "colme.Contacts.random(n_agents, size=20)"

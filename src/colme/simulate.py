@@ -117,12 +117,8 @@ def simulate(
     n_threads = (
         (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
     )
-    runs, horizon, n_agents = (
-        setup.samples.shape[0],
-        setup.trajectory.horizon,
-        setup.contacts.n_agents,
-    )
-    pairs = horizon * setup.contacts.size
+    runs, n_agents = setup.samples.shape[0], setup.trajectory.n_agents
+    pairs = setup.trajectory.horizon * setup.longest_row
     block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // pairs))
     blocks = [(first, min(first + block, n_agents)) for first in range(0, n_agents, block)]
     pending: deque[Future[None]] = deque()
@@ -180,11 +176,11 @@ def _work_on_run(setup: Setup, run: int) -> Callable[[int, int], None]:
 
 def _fleet(setup: Setup, run: int) -> kernels.Fleet:
     """Return who knows whom, as the loops read it."""
-    everyone = setup.contacts.is_everyone
     nothing = np.empty(0, np.int64)
+    nothing.setflags(write=False)  # as contacts are: one type of array, one compilation
     return kernels.Fleet(
-        nothing if everyone else setup.contacts.names,
-        nothing if everyone else setup.contacts.starts,
+        nothing if setup.contacts is None else setup.contacts.names,
+        nothing if setup.contacts is None else setup.contacts.starts,
         setup.suggestions_of(run),
         np.array([[bound.revisit_in(0), bound.revisit_in(1)] for bound in setup.bounds]),
         np.array([bound.scale for bound in setup.bounds]),
