@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import colme
+import colme.experiment
 
 MODULES = [
     importlib.import_module(f"colme.{found.name}")
     for found in pkgutil.iter_modules(colme.__path__)
     if not found.ispkg and found.name not in ("__main__", "_terminal", "cli")  # the command line
 ]
-PACKAGES = [colme.bounds, colme.kernels, colme.model, colme.rules, colme.theory]
+PACKAGES = [colme.bounds, colme.experiment, colme.kernels, colme.model, colme.rules, colme.theory]
 MODULES += PACKAGES
 MODULES += [
     importlib.import_module(f"{package.__name__}.{found.name}")

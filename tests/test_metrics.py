@@ -71,6 +71,28 @@ def test_convergence_is_the_first_time_from_which_the_error_stays_small(
         assert times[run, agent] == expected
 
 
+@given(st.integers(0, 500), st.sampled_from([1, 4]), st.sampled_from([0.01, 0.15, 0.3]))
+def test_true_means_may_change_from_one_kept_time_to_the_next(
+    seed: int, every: int, epsilon: float
+) -> None:
+    trajectory = made_up(seed, every)
+    assert trajectory.estimates is not None
+    moving = np.tile(TRUTH, (12, 1))
+    moving[7:, :2] += 0.2
+    errors = metrics.errors(trajectory, moving)
+    times = metrics.convergence_times(trajectory, moving, epsilon)
+    for run, agent in np.ndindex(2, 5):
+        distances = [
+            abs(trajectory.estimates[run, slot, agent] - moving[slot, agent]) for slot in range(12)
+        ]
+        assert errors[run, :, agent].tolist() == distances
+        right = [bool(distance <= epsilon) for distance in distances]
+        expected = first_for_good(right, trajectory.times.tolist(), trajectory.horizon)
+        assert times[run, agent] == expected
+    still = metrics.convergence_times(trajectory, np.tile(TRUTH, (12, 1)), epsilon)
+    np.testing.assert_array_equal(still, metrics.convergence_times(trajectory, TRUTH, epsilon))
+
+
 def test_the_true_class_may_be_given_for_each_agent() -> None:
     trajectory = made_up(0, changes=0.0)
     assert trajectory.class_counts is not None
@@ -173,8 +195,8 @@ def test_what_was_not_recorded_is_asked_for() -> None:
         metrics.likely_identification_times(no_likely)
 
 
-@pytest.mark.parametrize("means", [0.5, [0.5], [[0.5] * 5]])
-def test_true_means_are_one_for_each_agent(means: Any) -> None:
+@pytest.mark.parametrize("means", [0.5, [0.5], [[0.5] * 5], [[0.5] * 12] * 5, [[[0.5] * 5] * 12]])
+def test_true_means_are_one_for_each_agent_or_for_each_kept_time_and_agent(means: Any) -> None:
     with pytest.raises(ValueError, match="each of the 5 agents; received shape"):
         metrics.errors(made_up(0), means)
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def errors(trajectory: Trajectory, true_means: ArrayLike) -> NDArray[np.float64]:
-    """Return |estimate - true mean| for every run, kept time and agent.
+    """Return |estimate - true mean|, [run, kept time, agent]; the means may be [kept time, agent].
 
     Examples
     --------
@@ -173,7 +173,7 @@ def convergence_times(
     """Return the first time from which each error stays at most ε for good.
 
     Times count from 1; horizon + 1 means not within the horizon.  On a thinned trajectory only
-    the kept times are looked at.
+    the kept times are looked at.  True means are as in `errors`.
 
     Examples
     --------
@@ -189,6 +189,8 @@ def convergence_times(
     estimates = _estimates(trajectory)
     targets = _targets(trajectory, true_means)
     epsilon = _check.positive("epsilon", epsilon)
+    if targets.ndim == 2:
+        estimates, targets = estimates - targets, np.zeros(trajectory.n_agents)
     last = np.empty((estimates.shape[0], trajectory.n_agents), np.int64)
     kernels.last_wrong_estimate(
         np.ascontiguousarray(estimates.swapaxes(1, 2)), targets, epsilon, last
@@ -284,10 +286,11 @@ def _class_counts(trajectory: Trajectory) -> kernels.ClassCounts:
 
 def _targets(trajectory: Trajectory, true_means: ArrayLike) -> NDArray[np.float64]:
     targets = np.asarray(true_means, dtype=np.float64)
-    if targets.shape != (trajectory.n_agents,):
+    shape = trajectory.times.size, trajectory.n_agents
+    if targets.shape not in (shape, shape[1:]):
         raise ValueError(
-            f"true_means must hold one mean for each of the {trajectory.n_agents} agents; "
-            f"received shape {targets.shape}"
+            f"true_means must be [agent], or [time, agent] for the {shape[0]} kept times, with one "
+            f"for each of the {shape[1]} agents; received shape {targets.shape}"
         )
     return targets
 

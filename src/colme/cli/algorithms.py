@@ -1,0 +1,34 @@
+"""`colme algorithms`: the named algorithms.
+
+Lives here: its flags.  Must not know how anything is computed or printed.
+"""
+
+from __future__ import annotations
+
+from colme import ALGORITHMS, _terminal
+
+__all__ = ["algorithms"]
+
+
+def algorithms(*, json: bool = False) -> None:
+    """List the named algorithms, with one line of meaning each.
+
+    Parameters
+    ----------
+    json
+        Print them as JSON.
+    """
+    rows = [
+        {
+            "name": name,
+            "query": algorithm.query.word,
+            "class_test": algorithm.class_test.word,
+            "weighting": algorithm.weighting.word,
+            "meaning": algorithm.meaning,
+        }
+        for name, algorithm in ALGORITHMS.items()
+    ]
+    if json:
+        _terminal.print_json(rows)
+    else:
+        _terminal.print_algorithms(rows)

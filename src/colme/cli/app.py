@@ -1,0 +1,66 @@
+"""The command line as a whole: the list of commands, and how it ends.
+
+Lives here: the application, `main` and exit codes.  Must not know the flags of any command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from cyclopts import App, CycloptsError, Parameter
+
+import colme
+from colme import _terminal
+from colme.cli.algorithms import algorithms
+from colme.cli.plan import plan
+from colme.cli.reproduce import reproduce
+from colme.cli.simulate import simulate
+
+__all__ = ["main"]
+
+app = App(
+    name="colme",
+    help="Online collaborative personalised mean estimation.",
+    version=colme.__version__,
+    default_parameter=Parameter(consume_multiple=True, negative=()),
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+for command in (simulate, plan, reproduce, algorithms):
+    app.command(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: 0 on success, 2 for bad input, 130 when interrupted.
+
+    Examples
+    --------
+    >>> try:
+    ...     main(["--version"])
+    ... except SystemExit as stop:
+    ...     print(stop.code)
+    0.1.0
+    0
+    """
+    warnings.showwarning = _terminal.note
+    try:
+        app(arguments, exit_on_error=False, print_error=False, console=_terminal.out)
+    except KeyboardInterrupt:
+        _terminal.err.print("colme: interrupted")
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        _fail("not enough memory for this experiment: ask for fewer agents, runs or steps")
+    except (CycloptsError, ValueError, OSError, ImportError) as error:
+        _fail(str(error))
+    sys.exit(0)
+
+
+def _fail(message: str) -> None:
+    line = " ".join(message.split())
+    _terminal.err.print(f"colme: {line}", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(2)

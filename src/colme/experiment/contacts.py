@@ -1,0 +1,74 @@
+"""Who knows whom in an experiment, as written in a file.
+
+Lives here: the table [contacts].  Must not know problems, arrivals or bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from colme.contacts import Contacts
+from colme.experiment.table import Table
+from colme.gossip import Gossip
+
+__all__ = ["ContactsSpec"]
+
+
+class ContactsSpec(Table):
+    """Who knows whom, at random or from a graph, and whether agents hear of others by gossip.
+
+    See `colme.Contacts` and `colme.Gossip`.
+
+    Examples
+    --------
+    >>> spec = ContactsSpec(size=5, gossip=True, gossip_every=2)
+    >>> spec.build(n_agents=20).size, spec.build_gossip().every
+    (5, 2)
+    """
+
+    size: int | None = Field(default=None, ge=1)
+    graph: str | None = Field(default=None, min_length=1)
+    disconnected: bool = False
+    gossip: bool = False
+    gossip_every: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.size is None) == (self.graph is None):
+            raise ValueError(
+                "give either size, how many agents each knows, or graph, a file of edges; "
+                f"received size={self.size}, graph={self.graph!r}"
+            )
+        if self.disconnected and self.graph is None:
+            raise ValueError("disconnected is about a graph: drop it, or give graph")
+        if self.gossip_every is not None and not self.gossip:
+            raise ValueError("gossip_every goes with gossip = true: drop it, or turn gossip on")
+        return self
+
+    def build(self, n_agents: int) -> Contacts:
+        """Return the contacts; those that are drawn come from `seed`."""
+        if self.size is not None:
+            contacts = Contacts.random(n_agents, self.size, self.seed)
+        else:
+            contacts = self._of_graph(n_agents)
+        if self.gossip and contacts.is_everyone:
+            raise ValueError(
+                f"gossip helps agents that know only some others; received {n_agents} agents that "
+                "know all of them: drop gossip, or give fewer contacts"
+            )
+        return contacts
+
+    def build_gossip(self) -> Gossip | None:
+        """Return how agents hear of others; None if they do not."""
+        return Gossip(every=self.gossip_every or 1, seed=self.seed) if self.gossip else None
+
+    def _of_graph(self, n_agents: int) -> Contacts:
+        try:
+            return Contacts.of_graph(self.graph, n_agents, disconnected=self.disconnected)
+        except OSError as error:
+            raise ValueError(f"cannot read {self.graph!r}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{self.graph!r} is not a text file of edges") from None
