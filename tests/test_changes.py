@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from colme import Arrivals, Change, Problem
-from colme.changes import check_changes, cohorts_of, means_at, means_of_streams
 from colme.noise import Bernoulli, Beta, Custom, Gaussian, Noise, Uniform
+from colme.problem.changes import check_changes, cohorts_of, means_at, means_of_streams
 
 
 def skewed(rng: np.random.Generator, means: NDArray[np.float64], n: int) -> NDArray[np.float64]:

@@ -17,7 +17,15 @@ MODULES = [
     for found in pkgutil.iter_modules(colme.__path__)
     if not found.ispkg and found.name not in ("__main__", "_terminal", "cli")  # the command line
 ]
-PACKAGES = [colme.bounds, colme.experiment, colme.kernels, colme.model, colme.rules, colme.theory]
+PACKAGES = [
+    colme.bounds,
+    colme.experiment,
+    colme.kernels,
+    colme.model,
+    colme.problem,
+    colme.rules,
+    colme.theory,
+]
 MODULES += PACKAGES
 MODULES += [
     importlib.import_module(f"{package.__name__}.{found.name}")

@@ -9,12 +9,11 @@ from colme import bounds, metrics, theory
 from colme.agent import Agent
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, QueryStrategy, Weighting
 from colme.arrivals import Arrivals
-from colme.changes import Change
 from colme.contacts import Contacts
 from colme.gossip import Gossip
 from colme.lockstep import lockstep
 from colme.messages import Query, Reply, Snapshot
-from colme.problem import Problem
+from colme.problem import Change, Problem
 from colme.simulate import simulate
 from colme.trajectory import Record, Trajectory
 

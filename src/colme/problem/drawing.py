@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 from colme.arrivals import check_arrivals
-from colme.changes import Change, means_of_streams
 from colme.noise import Noise
+from colme.problem.changes import Change, means_of_streams
 
 __all__ = ["arrivals_of_runs", "fill_run", "length_of"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-from colme.changes import Change, check_changes, cohorts_of, means_at
-from colme.classes import check_classes, class_mean, draw_biases, draw_labels, draw_movers
 from colme.noise import Bernoulli, Gaussian, Noise
-from colme.streams import Arrived, arrivals_of_runs, fill_run, length_of
+from colme.problem.changes import Change, check_changes, cohorts_of, means_at
+from colme.problem.classes import check_classes, class_mean, draw_biases, draw_labels, draw_movers
+from colme.problem.drawing import Arrived, arrivals_of_runs, fill_run, length_of
 
 __all__ = ["Problem"]
 
