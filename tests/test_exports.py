@@ -11,6 +11,7 @@ import pytest
 
 import colme
 import colme.experiment
+import colme.studies
 
 MODULES = [
     importlib.import_module(f"colme.{found.name}")
@@ -24,6 +25,7 @@ PACKAGES = [
     colme.model,
     colme.problem,
     colme.rules,
+    colme.studies,
     colme.theory,
 ]
 MODULES += PACKAGES

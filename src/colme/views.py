@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme._compile import compiled
-from colme.bounds import Bound, Discounted, Restarted, Stream, Windowed
+from colme.bounds import Bound, Discounted, Evidence, Restarted, Stream, Windowed
 from colme.bounds.adwin import Adwin
 from colme.bounds.counted import Counted
 from colme.bounds.discounted import Weights, next_weights
@@ -255,10 +255,14 @@ def _told_alike(bound: Bound, samples: Array) -> Array:
     return _told(bound, bound.stream(samples.shape[1]), samples)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=256)
 def _told_by_counts(bound: Any, horizon: int) -> Array:
     """Return what is told where all follows from the count: one stream stands for every other."""
-    return _told(bound, bound.stream(), np.zeros(horizon))
+    if not isinstance(bound, Counted):
+        return _told(bound, bound.stream(), np.zeros(horizon))
+    shapes = np.array([bound.shape(n) for n in range(1, horizon + 1)]).T
+    radii = Evidence(0.0, *shapes).radius(-math.log(bound.gamma))
+    return np.stack([radii, *shapes])[:, np.newaxis]
 
 
 def _told(bound: Bound, stream: Stream[Any], samples: Array) -> Array:

@@ -17,6 +17,7 @@ from colme.cli.algorithms import algorithms
 from colme.cli.plan import plan
 from colme.cli.reproduce import reproduce
 from colme.cli.simulate import simulate
+from colme.cli.study import study
 
 __all__ = ["main"]
 
@@ -28,7 +29,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (simulate, plan, reproduce, algorithms):
+for command in (simulate, plan, study, reproduce, algorithms):
     app.command(command)
 
 
