@@ -43,6 +43,10 @@ _SCALE_COUNT = 1.0
 _WIDEST = 1e12
 """Strays lie over at most so many standard errors, which keeps products of densities finite."""
 _MOST_LOG_ODDS = 50.0
+_BEYOND_NOISE = 2.5
+"""Strays lie over at least so many times what the noise of a single class spans, ..."""
+_WELL_KNOWN = 300.0
+"""... once an agent has so many samples."""
 
 
 @compiled
@@ -85,7 +89,7 @@ def _pack(n: int, row: Row, bench: Bench) -> int:
 
 
 @compiled
-def _size_up(n: int, model: Model, bench: Bench) -> float:
+def _size_up(n: int, count: float, model: Model, bench: Bench) -> float:
     """Start the crowd from its moments; return the width over which strays lie."""
     means, precisions = bench.means, bench.precisions
     low = high = means[0]
@@ -101,11 +105,14 @@ def _size_up(n: int, model: Model, bench: Bench) -> float:
     variance = squares - noise if squares > noise else 0.0
     model.facts[CROWD_MEAN], model.facts[CROWD_VARIANCE] = mean, variance
     # A uniform distribution of that variance is √(12 variance) wide; never less than the means
-    # span, nor than their noise.
+    # span, nor than their noise.  Means of one class span some √(8 ln n) standard errors: strays
+    # lie over more than that, or half of a single class would look like strays.  That is for later:
+    # with few samples the noise itself is badly known.
     noise = math.sqrt(noise)
     if model.facts[FORGOTTEN] > 0.0:
         low, high = min(low, model.facts[LOWEST]), max(high, model.facts[HIGHEST])
-    width = max(1.5 * math.sqrt(12.0 * variance), high - low, 2.0 * noise)
+    least = _BEYOND_NOISE * min(count / _WELL_KNOWN, 1.0) * math.sqrt(8.0 * math.log(n))
+    width = max(1.5 * math.sqrt(12.0 * variance), high - low, max(least, 2.0) * noise)
     return min(width, _WIDEST * noise)
 
 
@@ -185,7 +192,7 @@ def refit(a: int, n: int, count: float, row: Row, model: Model, bench: Bench) ->
     known = _pack(n, row, bench)
     if known < FEWEST:
         return
-    width = _size_up(known, model, bench)
+    width = _size_up(known, count, model, bench)
     for l in range(known):
         if bench.roots[l] > _WIDEST / width:
             bench.roots[l] = _WIDEST / width
