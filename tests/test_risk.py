@@ -77,7 +77,7 @@ def excludes(views: Views, log_risk: float, choice: Choice = JOINT) -> bool:
         views,
         choice._replace(log_risk=log_risk),
         kernels.Fleet.of_all(n_agents),
-        kernels.Desk.blank(kernels.Fleet.of_all(n_agents), n_agents, n_classes=1),
+        kernels.Desk.blank(n_agents, n_classes=1),
         0,
         1,
         np.zeros(n_agents, np.int64),

@@ -9,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,6 +122,9 @@ def simulate(
     pairs = setup.trajectory.horizon * setup.longest_row
     block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // pairs))
     blocks = [(first, min(first + block, n_agents)) for first in range(0, n_agents, block)]
+    desks: SimpleQueue[kernels.Desk] = SimpleQueue()
+    for _ in range(n_threads):
+        desks.put(kernels.Desk.blank(setup.longest_row, setup.trajectory.class_sizes.size))
     pending: deque[Future[None]] = deque()
 
     def collect(at_most: int, n_submitted: int) -> None:
@@ -133,7 +137,7 @@ def simulate(
     pool = ThreadPoolExecutor(n_threads)
     try:
         for run in range(runs):
-            work = _work_on_run(setup, run)
+            work = _work_on_run(setup, run, desks)
             pending.extend(pool.submit(work, *agents) for agents in blocks)
             # One run is prepared while the one before it is computed: no more in memory.
             collect(len(blocks), (run + 1) * len(blocks))
@@ -143,7 +147,9 @@ def simulate(
     return setup.trajectory
 
 
-def _work_on_run(setup: Setup, run: int) -> Callable[[int, int], None]:
+def _work_on_run(
+    setup: Setup, run: int, desks: SimpleQueue[kernels.Desk]
+) -> Callable[[int, int], None]:
     """Summarise one run; return the function that lets a block of its agents collaborate."""
     trajectory, slots = setup.trajectory, setup.slots
     chosen = trajectory.algorithm
@@ -164,12 +170,15 @@ def _work_on_run(setup: Setup, run: int) -> Callable[[int, int], None]:
         likely_counts = trajectory.likely_counts[run].swapaxes(0, 1)
 
     def work(first: int, last: int) -> None:
-        desk = kernels.Desk.blank(fleet, trajectory.n_agents, trajectory.class_sizes.size)
+        desk = desks.get()
         common = fleet, desk, first, last, trajectory.labels, slots, estimates, class_counts
-        if by_model:
-            kernels.collaborate_by_model(views, choice, *common, likely_counts)
-        else:
-            kernels.collaborate(views, choice, *common)
+        try:
+            if by_model:
+                kernels.collaborate_by_model(views, choice, *common, likely_counts)
+            else:
+                kernels.collaborate(views, choice, *common)
+        finally:
+            desks.put(desk)
 
     return work
 

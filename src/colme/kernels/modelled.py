@@ -67,7 +67,7 @@ def collaborate_by_model(
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
     >>> views, choice, fleet = Views(*[one] * 8), Choice(1, 2, 4, 0.0, 1.0), Fleet.of_all(1)
     >>> counts = class_counts, class_counts[:0]
-    >>> desk = Desk.blank(fleet, n_agents=1, n_classes=1)
+    >>> desk = Desk.blank(longest_row=1, n_classes=1)
     >>> collaborate_by_model(views, choice, fleet, desk, 0, 1, zero, zero, estimates, *counts)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)

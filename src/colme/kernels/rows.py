@@ -79,7 +79,7 @@ class Tally(NamedTuple):
 
     Examples
     --------
-    >>> Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=2).tally.members_of.shape
+    >>> Desk.blank(longest_row=3, n_classes=2).tally.members_of.shape
     (2,)
     """
 
@@ -94,7 +94,7 @@ class Desk(NamedTuple):
 
     Examples
     --------
-    >>> Desk.blank(Fleet.of_all(20), n_agents=20, n_classes=2).row.means.shape
+    >>> Desk.blank(longest_row=20, n_classes=2).row.means.shape
     (32,)
     """
 
@@ -104,9 +104,9 @@ class Desk(NamedTuple):
     bench: Bench
 
     @staticmethod
-    def blank(fleet: Fleet, n_agents: int, n_classes: int) -> Desk:
-        """Return a desk with room for the longest row of the fleet."""
-        n = padded(n_agents if fleet.starts.size == 0 else int(np.diff(fleet.starts).max()))
+    def blank(longest_row: int, n_classes: int) -> Desk:
+        """Return a desk with room for rows of that length."""
+        n = padded(longest_row)
         row, model, bench = Row.blank(n), Model.blank(), Bench.blank(n)
         tally = [[0] * n, [False] * n, [0] * n_classes, [False] * n]
         parts = [np.array(part) for part in (*row, *tally, *model, *bench)]
@@ -173,7 +173,7 @@ def enrol(
 
     Examples
     --------
-    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> row, tally, *_ = Desk.blank(longest_row=3, n_classes=1)
     >>> choice, labels = Choice(1, 0, 0, 0.0, 1.0), np.zeros(3, np.int64)
     >>> enrol(choice, 2, 3, Fleet.of_all(3), labels, row, tally), tally.known[:3].tolist()
     ((2, 3), [0, 1, 2])
@@ -202,7 +202,7 @@ def room_for(
 
     Examples
     --------
-    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> row, tally, *_ = Desk.blank(longest_row=3, n_classes=1)
     >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(9, np.int64)
     >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
     >>> row.member[1] = False
@@ -229,7 +229,7 @@ def admit(
 
     Examples
     --------
-    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> row, tally, *_ = Desk.blank(longest_row=3, n_classes=1)
     >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(9, np.int64)
     >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
     >>> admit(choice, own, 1, 8, labels, row, tally)
@@ -259,7 +259,7 @@ def count_members(
 
     Examples
     --------
-    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> row, tally, *_ = Desk.blank(longest_row=3, n_classes=1)
     >>> choice, labels = Choice(1, 2, 0, 0.0, 1.0), np.zeros(3, np.int64)
     >>> own, n = enrol(choice, 0, 3, Fleet.of_all(3), labels, row, tally)
     >>> class_counts = np.empty((1, 1, 1), np.int16)
@@ -284,7 +284,7 @@ def last_look(choice: Choice, own: int, l: int, row: Row) -> int:
 
     Examples
     --------
-    >>> row, tally, *_ = Desk.blank(Fleet.of_all(3), n_agents=3, n_classes=1)
+    >>> row, tally, *_ = Desk.blank(longest_row=3, n_classes=1)
     >>> choice = Choice(1, 2, 0, 0.0, 1.0)
     >>> _ = enrol(choice, 0, 3, Fleet.of_all(3), np.zeros(3, np.int64), row, tally)
     >>> last_look(choice, 0, 1, row)

@@ -68,7 +68,7 @@ def collaborate(
     >>> one, zero = np.ones((1, 1)), np.zeros(1, np.int64)
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
     >>> views, choice = Views(*[one] * 8), Choice(1, 0, 0, 0.0, 1.0)
-    >>> fleet, desk = Fleet.of_all(1), Desk.blank(Fleet.of_all(1), n_agents=1, n_classes=1)
+    >>> fleet, desk = Fleet.of_all(1), Desk.blank(longest_row=1, n_classes=1)
     >>> collaborate(views, choice, fleet, desk, 0, 1, zero, zero, estimates, class_counts)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)
