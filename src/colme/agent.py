@@ -7,15 +7,15 @@ objects: only names, queries and replies.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Self
 
 from colme import _check, model, rules
 from colme.algorithm import Algorithm, ClassTest, Weighting, resolve
-from colme.bounds import Bound, Evidence, choose_bound, split_risk
+from colme.bounds import Bound, choose_bound, split_risk
 from colme.memory import Memory
 from colme.messages import Query, Reply, Snapshot
-from colme.summary import View, recentred
+from colme.reading import completed, view_of
+from colme.summary import recentred
 
 __all__ = ["Agent"]
 
@@ -219,7 +219,7 @@ class Agent:
         """
         if reply.sender == self.name:
             raise ValueError(f"{self.name!r} received a reply in its own name")
-        reply = self._completed(reply)
+        reply = completed(reply, self.bound)
         if not self.meet(reply.sender):
             return False
         known = self._memory.replies[self._memory.index[reply.sender]]
@@ -309,33 +309,8 @@ class Agent:
 
     def _remember(self, reply: Reply) -> None:
         """Write a reply into the row, as the agent reads it at its own risk."""
-        reply = self._completed(reply)
-        seen = View(epoch=reply.epoch)
-        if reply.count > 0 and reply.squares is not None and reply.shape is not None:
-            radius = Evidence(reply.mean, *reply.shape).radius(self._choice.log_risk)
-            precision = model.mean_precision(reply.count, reply.squares, self._model)
-            told = (*reply.shape, reply.squares, reply.epoch)
-            seen = View(reply.mean, reply.count, radius, precision, *told)
-        self._memory.write(reply, seen)
-
-    def _completed(self, reply: Reply) -> Reply:
-        """Return the reply with what its sender left out, as the agent's own bound has it."""
-        if reply.count == 0 or (reply.squares is not None and reply.shape is not None):
-            return reply
-        shape = getattr(self.bound, "shape", None)
-        if shape is None:
-            raise ValueError(
-                f"the reply of {reply.sender!r} carries no evidence, and the agent's own bound, "
-                f"{type(self.bound).__name__}, cannot stand in: let it answer with squares and "
-                "shape"
-            )
-        return replace(
-            reply,
-            squares=(reply.count - 1) * self.bound.scale**2
-            if reply.squares is None
-            else reply.squares,
-            shape=shape(reply.count) if reply.shape is None else reply.shape,
-        )
+        reply = completed(reply, self.bound)
+        self._memory.write(reply, view_of(reply, self._choice.log_risk, self._model))
 
     def _exclude(self) -> None:
         """Rule out for good whom the joint test rules out now; other tests keep no memory."""

@@ -41,6 +41,21 @@ def optimistic_distance(mean_a: float, radius_a: float, mean_l: float, radius_l:
 
 
 @compiled
+def _beyond(choice: Choice, distance: float, own: View, peer: View) -> bool:
+    """Return whether two means must differ from what they were taken for, `distance` away."""
+    return separated(
+        distance if distance > 0.0 else 0.0,
+        own.spread,
+        own.slope,
+        own.offset,
+        peer.spread,
+        peer.slope,
+        peer.offset,
+        choice.log_risk,
+    )
+
+
+@compiled
 def belongs(choice: Choice, own: View, peer: View, member: bool) -> bool:
     """Return whether a peer, seen like that, is in the class of an agent with that view of itself.
 
@@ -64,17 +79,7 @@ def belongs(choice: Choice, own: View, peer: View, member: bool) -> bool:
         return member
     if choice.class_test == ClassTest.OVERLAP:
         return optimistic_distance(own.mean, own.radius, peer.mean, peer.radius) <= choice.eta
-    beyond = abs(own.mean - peer.mean) - choice.eta
-    return member and not separated(
-        beyond if beyond > 0.0 else 0.0,
-        own.spread,
-        own.slope,
-        own.offset,
-        peer.spread,
-        peer.slope,
-        peer.offset,
-        choice.log_risk,
-    )
+    return member and not _beyond(choice, abs(own.mean - peer.mean) - choice.eta, own, peer)
 
 
 @compiled
@@ -136,16 +141,7 @@ def is_shown(choice: Choice, own: View, peer: View, shown: bool) -> bool:
     gap = abs(own.mean - peer.mean)
     if choice.class_test == ClassTest.OVERLAP:
         return gap + own.radius + peer.radius <= choice.within
-    return shown or separated(
-        choice.within - gap if gap < choice.within else 0.0,
-        own.spread,
-        own.slope,
-        own.offset,
-        peer.spread,
-        peer.slope,
-        peer.offset,
-        choice.log_risk,
-    )
+    return shown or _beyond(choice, choice.within - gap, own, peer)
 
 
 @compiled
