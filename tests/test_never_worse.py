@@ -84,3 +84,15 @@ def test_help_helps_where_there_are_classes(name: str, gain: float) -> None:
     _, _, last = worst_ratio(gaussian(true_means, runs=RUNS, seed=1), true_means)
     assert last <= 1 / gain
     assert last >= 1 / math.sqrt(AGENTS) / 2  # nobody can do that
+
+
+def test_a_single_class_learns_almost_as_if_it_knew() -> None:
+    """Its means scatter by noise alone, and none of them may pass for a stray."""
+    true_means = np.full(100, 0.4)
+    samples = np.random.default_rng(5).normal(true_means, 0.5, (3, 800, 100))
+    errors = {
+        name: np.abs(estimates[:, 300:] - 0.4).mean()
+        for name in ("sharp", "oracle")
+        if (estimates := simulate(samples, name, sigma=0.5, labels=[0] * 100).estimates) is not None
+    }
+    assert errors["sharp"] < 1.5 * errors["oracle"]
