@@ -16,6 +16,7 @@ from scipy.stats import binomtest
 from colme import (
     Algorithm,
     Arrivals,
+    Change,
     Contacts,
     Gossip,
     Problem,
@@ -327,6 +328,19 @@ def test_members_that_move_leave_the_class_and_are_found_by_the_other() -> None:
     )
     assert without.class_counts is not None
     assert (without.class_counts[0, -1][others][:, moved] == 0).all()  # so that this can fail
+
+
+def test_members_that_go_and_come_back_are_found_again() -> None:
+    problem = Problem.gaussian([0.0, 4.0], class_sizes=[20, 20], sigma=0.5)
+    away = tuple(range(10))
+    problem = problem.changing([Change(400, away, 4.0), Change(1000, away, 0.0)])
+    bound = Restarted(NormalMixture(0.5, 200), revisit=5)
+    trajectory = simulate(problem.draw(1800), "sharp", bound=bound, labels=problem.cohorts)
+    assert trajectory.class_counts is not None
+    counts, cohorts, moving = trajectory.class_counts[0], problem.cohorts, problem.cohorts[0]
+    for step, at_home in ((399, True), (999, False), (1800, True)):
+        assert (counts[step - 1][cohorts == 0][:, moving] == 10 * at_home).all()
+        assert (counts[step - 1][cohorts == 1][:, moving] == 10 * (not at_home)).all()
 
 
 def test_a_careful_agent_is_local_until_somebody_is_shown_and_pools_no_stranger() -> None:
