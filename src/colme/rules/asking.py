@@ -43,10 +43,11 @@ class Turn(NamedTuple):
 
 
 @compiled
-def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
+def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row, again: bool = False) -> int:
     """Return the first peer after `cursor`, going round, that the strategy may ask; -1 if none.
 
-    The class is tested only for the peers passed on the way, on the row as it is now.
+    With `again` it is the first that was excluded.  The class is tested only for the peers passed
+    on the way, on the row as it is now.
 
     Examples
     --------
@@ -54,8 +55,9 @@ def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
     >>> row.means[:], row.radii[:] = [0.0, 1.0, 0.1], [0.3, 0.3, 0.3]
     >>> next_peer(Choice(QueryStrategy.ROUND_ROBIN, 0, 0, 0.0, 1.0), 0, 3, -1, row)
     1
-    >>> next_peer(Choice(QueryStrategy.RESTRICTED_ROUND_ROBIN, 0, 0, 0.0, 1.0), 0, 3, -1, row)
-    2
+    >>> restricted = Choice(QueryStrategy.RESTRICTED_ROUND_ROBIN, 0, 0, 0.0, 1.0)
+    >>> next_peer(restricted, 0, 3, -1, row), next_peer(restricted, 0, 3, -1, row, again=True)
+    (2, 1)
     """
     if choice.query == QueryStrategy.NONE:
         return -1
@@ -64,20 +66,10 @@ def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
         l = l + 1 if l + 1 < n else 0
         if l == a:
             continue
-        if choice.query == QueryStrategy.ROUND_ROBIN or belongs(
-            choice, own, view(row, l), row.member[l]
+        if (
+            choice.query == QueryStrategy.ROUND_ROBIN
+            or belongs(choice, own, view(row, l), row.member[l]) != again
         ):
-            return l
-    return -1
-
-
-@compiled
-def _next_excluded(choice: Choice, a: int, n: int, cursor: int, row: Row) -> int:
-    """Return the first excluded peer after `cursor`, going round; -1 if there is none."""
-    l, own = cursor, view(row, a)
-    for _ in range(n):
-        l = l + 1 if l + 1 < n else 0
-        if l != a and not belongs(choice, own, view(row, l), row.member[l]):
             return l
     return -1
 
@@ -102,11 +94,12 @@ def take_turn(
     """
     n_asked = turn.n_asked + 1
     restricted = choice.query == QueryStrategy.RESTRICTED_ROUND_ROBIN
-    if restricted and revisit > 0 and n_asked % revisit == 0:
-        l = _next_excluded(choice, a, n, turn.visited, row)
-        if l >= 0:
-            return l, Turn(turn.cursor, l, n_asked)
-    l = next_peer(choice, a, n, turn.cursor, row)
+    again = restricted and revisit > 0 and n_asked % revisit == 0
+    l = next_peer(choice, a, n, turn.visited if again else turn.cursor, row, again)
+    if again and l >= 0:
+        return l, Turn(turn.cursor, l, n_asked)
+    if again:  # nobody is excluded
+        l = next_peer(choice, a, n, turn.cursor, row)
     if l < 0:
         return l, turn
     return l, Turn(l, turn.visited, n_asked)
