@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import colme
+import colme.data
 import colme.experiment
 import colme.studies
 
@@ -20,6 +21,7 @@ MODULES = [
 ]
 PACKAGES = [
     colme.bounds,
+    colme.data,
     colme.experiment,
     colme.kernels,
     colme.model,
