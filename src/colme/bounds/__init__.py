@@ -18,13 +18,14 @@ from colme.bounds.betting import Betting
 from colme.bounds.discounted import Discounted
 from colme.bounds.evidence import Evidence, huber, separated
 from colme.bounds.kinds import KINDS, from_plain, to_plain
-from colme.bounds.mixture import Laplace, NormalMixture
+from colme.bounds.mixture import Laplace, NormalMixture, mixture_width, tuned_prior
 from colme.bounds.protocol import Bound, Stream
 from colme.bounds.restarted import Restarted
 from colme.bounds.risk import split_risk
 from colme.bounds.running import folded_mean, folded_squares
 from colme.bounds.scale import range_sigma
 from colme.bounds.stitched import Stitched
+from colme.bounds.student import Student, student_radius, student_spread
 from colme.bounds.usual import choose_bound, usual_bound
 from colme.bounds.windowed import Windowed
 
@@ -41,15 +42,20 @@ __all__ = [
     "Restarted",
     "Stitched",
     "Stream",
+    "Student",
     "Windowed",
     "choose_bound",
     "folded_mean",
     "folded_squares",
     "from_plain",
     "huber",
+    "mixture_width",
     "range_sigma",
     "separated",
     "split_risk",
+    "student_radius",
+    "student_spread",
     "to_plain",
+    "tuned_prior",
     "usual_bound",
 ]

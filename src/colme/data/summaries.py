@@ -6,16 +6,36 @@ noise or estimates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 
-__all__ = ["Summaries"]
+__all__ = ["Halves", "Summaries"]
+
+_SEED = 0x5EED
+"""Rows are dealt to halves by these draws: the same table always gives the same halves."""
+
+
+class Halves(NamedTuple):
+    """Each agent's samples dealt by chance to two halves: arrays [half, agent].
+
+    What is learnt from one half can be judged by the other.  An agent without a sample in a half
+    has there a count, a mean and squares of 0.
+
+    Examples
+    --------
+    >>> table = Summaries.of(["a"] * 9, np.arange(9.0))
+    >>> table.halves.counts.sum().item()
+    9
+    """
+
+    counts: NDArray[np.int64]
+    means: NDArray[np.float64]
+    squares: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +48,8 @@ class Summaries:
         Names, all different and in order: all text or all numbers.
     counts, means, squares
         One number per agent: samples (1 or more), their mean, Σ (x - x̄)².
+    halves
+        The same for two halves of each agent's samples; None if only totals are known.
 
     Examples
     --------
@@ -42,14 +64,15 @@ class Summaries:
     counts: NDArray[np.int64]
     means: NDArray[np.float64]
     squares: NDArray[np.float64]
+    halves: Halves | None = None
 
     def __post_init__(self) -> None:
         agents = _names(self.agents)
         counts = np.asarray(self.counts, dtype=np.int64)
         means, squares = (np.asarray(part, dtype=np.float64) for part in (self.means, self.squares))
-        if not len(agents) == len(counts) == len(means) == len(squares):
-            lengths = [len(part) for part in (agents, counts, means, squares)]
-            raise ValueError(f"summaries have one entry per agent each; received {lengths}")
+        if not agents.shape == counts.shape == means.shape == squares.shape == (len(agents),):
+            shapes = [part.shape for part in (agents, counts, means, squares)]
+            raise ValueError(f"summaries have one entry per agent each; received {shapes}")
         if len(agents) > 1 and not bool(np.all(agents[1:] > agents[:-1])):
             raise ValueError("agents must be in order and all different; use Summaries.of")
         good = (counts >= 1) & (np.abs(means) <= _check.LARGEST_SAMPLE) & (squares >= 0)
@@ -59,33 +82,34 @@ class Summaries:
                 f"an agent has 1 sample or more, a finite mean and squares from 0 on; received "
                 f"{agents[worst]!r} with {counts[worst]}, {means[worst]}, {squares[worst]}"
             )
-        for name, part in zip(vars(self), (agents, counts, means, squares), strict=True):
+        for name, part in zip(vars(self), (agents, counts, means, squares), strict=False):
             object.__setattr__(self, name, part)
+        if self.halves is not None and not np.array_equal(self.halves.counts.sum(axis=0), counts):
+            raise ValueError("halves must have all samples of each agent, and no other")
 
     def __len__(self) -> int:
         return len(self.agents)
-
-    def __iter__(self) -> Iterator[NDArray[Any]]:
-        return iter((self.agents, self.counts, self.means, self.squares))
 
     def __add__(self, other: Summaries) -> Summaries:
         """Return the summaries of both tables together."""
         if not isinstance(other, Summaries):
             return NotImplemented
-        kinds = {_kind(part.agents) for part in (self, other) if len(part)}
-        if len(kinds) > 1:
+        parts = [part for part in (self, other) if len(part)]
+        if len(parts) < 2:
+            return parts[0] if parts else self
+        if len({_kind(part.agents) for part in parts}) > 1:
             raise ValueError(
                 "one table names agents by text, the other by numbers: make them alike"
             )
-        parts = [part for part in (self, other) if len(part)] or [self]
-        agents, place = np.unique(
-            np.concatenate([part.agents for part in parts]), return_inverse=True
-        )
-        counts, means, squares = (
-            np.concatenate([np.asarray(getattr(part, name)) for part in parts])
-            for name in ("counts", "means", "squares")
-        )
-        return _folded(agents, place, counts, means, squares)
+        names = np.concatenate([part.agents for part in parts])
+        agents, place = np.unique(names, return_inverse=True)
+        totals = (np.concatenate(column) for column in zip(*map(_totals, parts), strict=True))
+        halves = None
+        if self.halves is not None and other.halves is not None:
+            columns = zip(self.halves, other.halves, strict=True)
+            both = (np.concatenate(column, axis=1).ravel() for column in columns)
+            halves = _halves(len(agents), np.concatenate([place, place + len(agents)]), *both)
+        return Summaries(agents, *_folded(len(agents), place, *totals), halves)
 
     @classmethod
     def of(cls, agents: ArrayLike, values: ArrayLike) -> Summaries:
@@ -113,32 +137,42 @@ class Summaries:
                 f"{samples[row]} in row {row}: drop such rows first"
             )
         found, place = np.unique(names, return_inverse=True)
-        ones = np.ones(len(samples), np.int64)
-        return _folded(found, place, ones, samples, np.zeros(len(samples)))
+        n = len(found)
+        rows = np.ones(len(samples), np.int64), samples, np.zeros(len(samples))
+        half = np.random.default_rng(_SEED).integers(2, size=len(samples))
+        halves = _halves(n, place + n * half, *rows)
+        return Summaries(found, *_folded(n, place, *rows), halves)
+
+
+def _totals(part: Summaries) -> tuple[NDArray[Any], ...]:
+    return part.counts, part.means, part.squares
+
+
+def _halves(n: int, place: NDArray[np.intp], *parts: NDArray[Any]) -> Halves:
+    """Return the halves of n agents from parts; `place` counts on through the second half."""
+    counts, means, squares = _folded(2 * n, place, *parts)
+    return Halves(counts.reshape(2, n), means.reshape(2, n), squares.reshape(2, n))
 
 
 def _folded(
-    agents: NDArray[Any],
+    n: int,
     place: NDArray[np.intp],
     counts: NDArray[np.int64],
     means: NDArray[np.float64],
     squares: NDArray[np.float64],
-) -> Summaries:
-    """Return the summaries of parts, `place` telling whose each is.
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return counts, means and squares at n places, `place` telling where each part belongs.
 
     Σ (x - x̄)² over all = Σ over parts of their own + n_part (x̄_part - x̄)².
     """
-    n = len(agents)
     total = np.zeros(n, np.int64)
     np.add.at(total, place, counts)
-    center = np.full(n, -np.inf)
-    np.maximum.at(center, place, means)  # differences from it are summed: small numbers stay exact
+    center = np.zeros(n)
+    center[place] = means  # differences from one of the parts are summed: small numbers stay exact
     shift = np.bincount(place, counts * (means - center[place]), n)
-    mean = center + shift / np.maximum(total, 1)
-    within: NDArray[np.float64] = np.bincount(
-        place, squares + counts * (means - mean[place]) ** 2, n
-    )
-    return Summaries(agents, total, mean, within)
+    mean = np.where(total > 0, center + shift / np.maximum(total, 1), 0.0)
+    within = np.bincount(place, squares + counts * (means - mean[place]) ** 2, n)
+    return total, mean, within.astype(np.float64)
 
 
 def _kind(names: NDArray[Any]) -> str:

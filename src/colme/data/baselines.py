@@ -1,0 +1,125 @@
+"""Baselines: estimates of every agent's mean by methods that everyone knows.
+
+Lives here: own means, the mean of all, and shrinkage by formula.  Must not know splits, errors or
+libraries other than numpy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme.data.crowd import fit_crowd
+from colme.data.noise import pooled_variance
+from colme.data.summaries import Summaries
+
+__all__ = [
+    "LeftOutError",
+    "empirical_bayes",
+    "grand_mean",
+    "james_stein",
+    "local",
+]
+
+Method: TypeAlias = Callable[[Summaries], NDArray[np.float64]]
+"""From summaries to one estimate per agent, in their order."""
+
+
+class LeftOutError(Exception):
+    """A method cannot be used on these summaries or on this machine; the message says why.
+
+    Examples
+    --------
+    >>> raise LeftOutError("5 agents are too few")
+    Traceback (most recent call last):
+        ...
+    colme.data.baselines.LeftOutError: 5 agents are too few
+    """
+
+
+def local(summaries: Summaries) -> NDArray[np.float64]:
+    """Return every agent's own mean.
+
+    Examples
+    --------
+    >>> local(Summaries.of(["a", "a", "b"], [1.0, 3.0, 5.0])).tolist()
+    [2.0, 5.0]
+    """
+    return summaries.means.copy()
+
+
+def grand_mean(summaries: Summaries) -> NDArray[np.float64]:
+    """Return the mean of all samples for everybody; every sample counts the same.
+
+    Notes
+    -----
+    m = Σ n x̄ / Σ n.
+
+    Examples
+    --------
+    >>> grand_mean(Summaries.of(["a", "a", "b"], [1.0, 3.0, 5.0])).tolist()
+    [3.0, 3.0]
+    """
+    return np.full(len(summaries), _center(summaries.means, summaries.counts))
+
+
+def james_stein(summaries: Summaries) -> NDArray[np.float64]:
+    """Return the own means, all drawn towards the mean of all samples by the same share.
+
+    Notes
+    -----
+    The positive part estimator of James and Stein (1961) in its extension to unequal variances, as
+    in Brown (2008) and Xie, Kou and Brown (2012).  With v the pooled variance, A agents and m the
+    mean of all samples, which weighs means by their precision n / v:
+
+        S = Σ n (x̄ - m)² / v,    estimate = m + max(0, 1 - (A - 3) / S) (x̄ - m).
+
+    The share is the same for everybody, however few samples an agent has.  With three agents or
+    fewer, or without noise that can be told from differences, it is the own mean.
+
+    Examples
+    --------
+    >>> table = Summaries.of(list("aabbccdd"), [0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 3.0, 5.0])
+    >>> james_stein(table).round(4).tolist()
+    [1.3, 2.1, 2.9, 3.7]
+    """
+    means, noise = summaries.means, pooled_variance(summaries)
+    if len(summaries) <= 3 or not noise > 0:
+        return local(summaries)
+    center = _center(means, summaries.counts)
+    spread = float(np.sum(summaries.counts * (means - center) ** 2)) / noise
+    kept = max(0.0, 1.0 - (len(summaries) - 3) / spread) if spread else 0.0
+    return center + kept * (means - center)
+
+
+def empirical_bayes(summaries: Summaries) -> NDArray[np.float64]:
+    """Return the own means, each drawn towards a common mean as its noise deserves.
+
+    Notes
+    -----
+    True means are taken to scatter as N(m, τ²), so x̄ ~ N(m, τ² + v / n), with v the pooled
+    variance; m and τ² are those of the largest likelihood (Efron and Morris 1975).
+
+        estimate = m + τ² / (τ² + v / n) (x̄ - m).
+
+    Without noise that can be told from differences it is the own mean.
+
+    Examples
+    --------
+    >>> table = Summaries.of(list("aabbccdd"), [0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 3.0, 5.0])
+    >>> empirical_bayes(table).round(4).tolist()
+    [2.2, 2.4, 2.6, 2.8]
+    """
+    variance = pooled_variance(summaries)
+    if not variance > 0:
+        return local(summaries)
+    noise = variance / summaries.counts
+    return fit_crowd(summaries.means, noise).pulled(summaries.means, noise)
+
+
+def _center(means: NDArray[np.float64], weights: NDArray[np.float64] | NDArray[np.int64]) -> float:
+    return float(np.average(means, weights=weights)) if len(means) else math.nan

@@ -1,0 +1,202 @@
+"""Estimates: what is found out about the agents of a table.
+
+Lives here: the result, what each column means, and the story in plain words.  Must not know how
+anything is computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme.data.classes import Told, is_alike
+from colme.data.noise import Noise
+from colme.data.summaries import Summaries
+
+__all__ = ["MEANINGS", "Class", "Estimates"]
+
+Numbers: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
+
+MEANINGS = {
+    "agent": "name of the agent",
+    "n": "its samples",
+    "mean": "its local mean: the average of its own samples",
+    "low": (
+        "guaranteed always: with probability 1 - delta its true mean is between low and high, at "
+        "all times at once if samples keep coming, whatever its peers are"
+    ),
+    "high": "see low",
+    "estimate": "what its true mean is expected to be, with help of its peers; from low to high",
+    "effective_n": "as many samples of its own would be expected to give as good a mean",
+    "gain": "effective_n / n",
+    "class": "number of its class, from the lowest mean on; no two members are told apart",
+    "class_size": "agents in its class",
+    "class_low": (
+        "holds if its class is exactly the agents of its true mean: with probability 1 - delta "
+        "that does not happen together with a true mean outside class_low to class_high; nothing "
+        "is claimed if the class is wrong"
+    ),
+    "class_high": "see class_low",
+    "alike": (
+        "agents, itself included, that are not told from it: with probability 1 - delta/8 all "
+        "agents of its true mean are among them"
+    ),
+}
+"""What each column of the result means, exactly."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """One class of agents: how many, where, and how far the ends of its interval are.
+
+    Examples
+    --------
+    >>> Class(number=1, size=2, samples=30, mean=0.4, low=0.1, high=0.7, shared=0).size
+    2
+    """
+
+    number: int
+    size: int
+    samples: int
+    mean: float
+    low: float
+    high: float
+    shared: int
+    """Members that are not told from some agent of another class either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Everything that is known about the agents of a table, in order of their names.
+
+    Attributes
+    ----------
+    summaries, noise, algorithm, delta, eta
+        What it was made from.
+    low, high
+        Each agent's own interval.
+    estimates
+        Each agent's mean, with help of its peers.
+    effective_counts
+        How many samples of its own would do as well; NaN if noise is unknown.
+    classes
+        The number of each agent's class, from 1.
+    class_low, class_high
+        The interval of its class.
+    alike
+        How many agents are not told from it, itself included.
+    notes
+        Sentences about what is special in this table.
+
+    Examples
+    --------
+    >>> from colme.data import estimate
+    >>> rng = np.random.default_rng(0)
+    >>> agents = np.repeat([f"store {i:02}" for i in range(40)], 90)
+    >>> values = rng.normal(np.repeat(np.arange(40) % 2, 90), 1.0)
+    >>> found = estimate(Summaries.of(agents, values))
+    >>> [(one.size, round(one.mean, 2)) for one in found.class_table]
+    [(20, -0.02), (20, 0.97)]
+    >>> found["store 01"]["class"], len(found.members("store 01"))
+    (2, 20)
+    """
+
+    summaries: Summaries
+    noise: Noise
+    algorithm: str
+    delta: float
+    eta: float
+    low: Numbers
+    high: Numbers
+    estimates: Numbers
+    effective_counts: Numbers
+    classes: Counts
+    class_low: Numbers
+    class_high: Numbers
+    alike: Counts
+    told: Told
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.summaries)
+
+    def __getitem__(self, agent: Any) -> dict[str, Any]:
+        """Return what is known about one agent, by column."""
+        place = self._place(agent)
+        return {name: column[place].item() for name, column in self.columns.items()}
+
+    @cached_property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The result by column; `MEANINGS` says what each is."""
+        return {
+            "agent": self.summaries.agents,
+            "n": self.summaries.counts,
+            "mean": self.summaries.means,
+            "low": self.low,
+            "high": self.high,
+            "estimate": self.estimates,
+            "effective_n": self.effective_counts,
+            "gain": self.gains,
+            "class": self.classes,
+            "class_size": self.class_sizes,
+            "class_low": self.class_low,
+            "class_high": self.class_high,
+            "alike": self.alike,
+        }
+
+    @property
+    def gains(self) -> Numbers:
+        """How many times its own samples each agent's estimate is worth."""
+        return self.effective_counts / self.summaries.counts
+
+    @cached_property
+    def class_sizes(self) -> Counts:
+        """How many agents are in the class of each agent."""
+        sizes: Counts = np.bincount(self.classes)[self.classes]
+        return sizes
+
+    @cached_property
+    def class_table(self) -> tuple[Class, ...]:
+        """The classes, from the lowest mean on."""
+        n, k = self.summaries.counts, self.classes
+        sizes, samples = np.bincount(k), np.bincount(k, n)
+        totals = np.bincount(k, n * self.summaries.means)
+        shared = np.bincount(k, self.alike > self.class_sizes)
+        first = np.zeros(len(sizes), np.int64)
+        first[k[::-1]] = np.arange(len(k))[::-1]
+        return tuple(
+            Class(
+                number,
+                int(sizes[number]),
+                int(samples[number]),
+                float(totals[number] / samples[number]),
+                float(self.class_low[first[number]]),
+                float(self.class_high[first[number]]),
+                int(shared[number]),
+            )
+            for number in range(1, len(sizes))
+        )
+
+    def members(self, agent: Any) -> NDArray[Any]:
+        """Return the names in the class of an agent."""
+        names: NDArray[Any] = self.summaries.agents[
+            self.classes == self.classes[self._place(agent)]
+        ]
+        return names
+
+    def not_told_from(self, agent: Any) -> NDArray[Any]:
+        """Return the names of all agents that the joint test does not tell from an agent."""
+        names: NDArray[Any] = self.summaries.agents[is_alike(self._place(agent), self.told)]
+        return names
+
+    def _place(self, agent: Any) -> int:
+        found = np.flatnonzero(self.summaries.agents == agent)
+        if not len(found):
+            some = ", ".join(map(str, self.summaries.agents[:5]))
+            raise ValueError(f"there is no agent {agent!r}; agents are {some}, ...")
+        return int(found[0])

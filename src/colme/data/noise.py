@@ -1,0 +1,158 @@
+"""Noise: how far the mean of an agent's samples may be from its true mean.
+
+Lives here: what is known of the scatter of one sample, and the intervals and evidence that follow.
+Must not know peers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme import _check
+from colme.bounds import mixture_width, range_sigma, student_radius, student_spread, tuned_prior
+from colme.data.summaries import Summaries
+
+__all__ = ["Noise", "pooled_variance"]
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+_N_OPT = 5
+"""Intervals are tuned for so many rows: agents of a table have few, and later it costs little."""
+
+
+def pooled_variance(summaries: Summaries) -> float:
+    """Return the variance of samples around their agents' means; NaN with one sample each.
+
+    Examples
+    --------
+    >>> pooled_variance(Summaries.of(["a", "a", "b"], [1.0, 3.0, 9.0]))
+    2.0
+    """
+    degrees = int(np.sum(summaries.counts - 1))
+    return float(np.sum(summaries.squares)) / degrees if degrees else math.nan
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is known of the scatter of one sample around its agent's true mean.
+
+    Parameters
+    ----------
+    kind
+        `sigma`: every sample is σ-sub-Gaussian; `range`: it lies in a range; `estimated`: it is
+        Gaussian, of a variance that each agent has for itself.
+    scale
+        σ, half the range, or the pooled standard deviation (NaN if no agent has two samples).
+
+    Examples
+    --------
+    >>> Noise.of(Summaries.of(["a", "a", "b"], [1.0, 3.0, 9.0]))
+    Noise(kind='estimated', scale=1.4142135623730951)
+    >>> Noise.of(Summaries.of(["a", "b"], [0.0, 1.0]), value_range=(0, 1))
+    Noise(kind='range', scale=0.5)
+
+    Notes
+    -----
+    With σ or a range, intervals are normal mixtures.  Estimated, they are Student's, with the
+    pooled variance added to an agent's own squares: that widens them, so they hold as Student's do,
+    and agents whose few samples happen to be equal are not taken to be without noise.
+    """
+
+    kind: Literal["sigma", "range", "estimated"]
+    scale: float
+
+    @classmethod
+    def of(
+        cls,
+        summaries: Summaries,
+        sigma: float | None = None,
+        value_range: tuple[float, float] | None = None,
+    ) -> Noise:
+        """Return the noise that is given, or estimated if none is."""
+        if sigma is not None and value_range is not None:
+            raise ValueError(f"give sigma or a range, not both; received {sigma} and {value_range}")
+        if sigma is not None:
+            return cls("sigma", _check.positive("sigma", sigma))
+        if value_range is not None:
+            low, high = value_range
+            beyond = (summaries.means < low) | (summaries.means > high)
+            if beyond.any():
+                worst = int(np.argmax(beyond))
+                raise ValueError(
+                    f"all samples must lie in [{low:g}, {high:g}]; the mean of "
+                    f"{summaries.agents[worst]!s} is {summaries.means[worst]:g}: give a wider range"
+                )
+            return cls("range", range_sigma(low, high))
+        variance = pooled_variance(summaries)
+        if variance == 0:
+            raise ValueError(
+                "all samples of each agent are equal, so their noise cannot be estimated: give "
+                "the standard deviation of a sample (sigma), or the range of samples"
+            )
+        return cls("estimated", math.sqrt(variance))
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to tell noise from differences by."""
+        return not math.isnan(self.scale)
+
+    @property
+    def meaning(self) -> str:
+        """One sentence: what is taken to be true of samples."""
+        if not self.known:
+            return "Noise is unknown: no agent has two samples."
+        return {
+            "sigma": f"Samples are sub-Gaussian with sigma = {self.scale:g}, as given.",
+            "range": f"Samples lie in a range {2 * self.scale:g} wide, as given.",
+            "estimated": (
+                f"Noise is estimated (pooled standard deviation {self.scale:g}); intervals are "
+                "exact for Gaussian samples, whatever the variance of each agent, and approximate "
+                "for others."
+            ),
+        }[self.kind]
+
+    def radii(self, counts: NDArray[np.int64], squares: Numbers, risk: float) -> Numbers:
+        """Return the half-width of each agent's interval, at all times at once, at that risk.
+
+        Examples
+        --------
+        >>> Noise("sigma", 1.0).radii(np.array([1, 100]), np.zeros(2), 0.05).round(3)
+        array([3.347, 0.334])
+        """
+        if not self.known:
+            return np.full(len(counts), np.inf)
+        prior = tuned_prior(_N_OPT, risk)
+        if self.kind == "estimated":
+            return student_radius(counts, squares + self.scale**2, prior, -math.log(risk))
+        widths: Numbers = mixture_width(counts, prior, risk, np.log)
+        return self.scale * np.sqrt(widths)
+
+    def evidence(
+        self, counts: NDArray[np.int64], squares: Numbers, risk: float
+    ) -> tuple[Numbers, Numbers]:
+        """Return spreads and offsets of each agent's evidence, for joint tests at that risk.
+
+        Examples
+        --------
+        >>> spreads, offsets = Noise("sigma", 1.0).evidence(np.array([100]), np.zeros(1), 0.01)
+        >>> spreads.round(4), offsets.round(3)
+        (array([0.01]), array([2.732]))
+
+        Notes
+        -----
+        A test adds the offset of a peer to what it asks for, so Student's parabola reaches up to
+        ln(1/γ) and the largest offset.
+        """
+        prior = tuned_prior(_N_OPT, risk)
+        offsets = 0.5 * np.log1p(counts / prior)
+        if not self.known:
+            return np.full(len(counts), np.inf), offsets
+        if self.kind == "estimated":
+            level = -math.log(risk) + float(offsets.max(initial=0.0))
+            return student_spread(counts, squares + self.scale**2, prior, level), offsets
+        return self.scale**2 * (counts + prior) / counts**2, offsets
