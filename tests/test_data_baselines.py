@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from colme.data import LeftOutError, Summaries
-from colme.data.baselines import (
+from colme.data.comparing.baselines import (
     Method,
     empirical_bayes,
     grand_mean,
     james_stein,
     local,
 )
-from colme.data.crowd import fit_crowd
-from colme.data.libraries import MOST_AGENTS, MOST_ROWS, k_means, mixed_model
-from colme.data.noise import pooled_variance
+from colme.data.comparing.libraries import MOST_AGENTS, MOST_ROWS, k_means, mixed_model
+from colme.data.estimating.crowd import fit_crowd
+from colme.data.estimating.noise import pooled_variance
 
 ALL: list[Method] = [local, grand_mean, james_stein, empirical_bayes, mixed_model, k_means]
 SHRINKING: list[Method] = [james_stein, empirical_bayes, mixed_model]

@@ -24,8 +24,8 @@ from colme.data import (
     default_methods,
     split,
 )
-from colme.data.baselines import Method, empirical_bayes, grand_mean, james_stein, local
-from colme.data.scoring import score
+from colme.data.comparing.baselines import Method, empirical_bayes, grand_mean, james_stein, local
+from colme.data.comparing.scoring import score
 
 METHODS: dict[str, Method] = {"grand_mean": grand_mean, "empirical_bayes": empirical_bayes}
 Pair = tuple[Summaries, Summaries]

@@ -22,6 +22,9 @@ MODULES = [
 PACKAGES = [
     colme.bounds,
     colme.data,
+    colme.data.comparing,
+    colme.data.estimating,
+    colme.data.reading,
     colme.experiment,
     colme.kernels,
     colme.model,

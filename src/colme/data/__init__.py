@@ -3,13 +3,17 @@
 Lives here: the analyst's door.  Must not know simulations, live fleets or the command line.
 """
 
-from colme.data.baselines import LeftOutError
-from colme.data.comparing import compare, compare_rows, default_methods
-from colme.data.comparison import Comparison, Score
-from colme.data.estimates import MEANINGS, Class, Estimates
-from colme.data.estimating import estimate
-from colme.data.noise import Noise
-from colme.data.splitting import split
+from colme.data.comparing import (
+    Comparison,
+    LeftOutError,
+    Score,
+    compare,
+    compare_rows,
+    default_methods,
+    split,
+)
+from colme.data.estimating import MEANINGS, Class, Estimates, Noise, estimate
+from colme.data.reading import Moments, Reading, read
 from colme.data.summaries import Halves, Summaries
 
 __all__ = [
@@ -19,12 +23,15 @@ __all__ = [
     "Estimates",
     "Halves",
     "LeftOutError",
+    "Moments",
     "Noise",
+    "Reading",
     "Score",
     "Summaries",
     "compare",
     "compare_rows",
     "default_methods",
     "estimate",
+    "read",
     "split",
 ]

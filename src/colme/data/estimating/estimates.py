@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.classes import Told, is_alike
-from colme.data.noise import Noise
+from colme.data.estimating.classes import Told, is_alike
+from colme.data.estimating.noise import Noise
 from colme.data.summaries import Summaries
 
 __all__ = ["MEANINGS", "Class", "Estimates"]

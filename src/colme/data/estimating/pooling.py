@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from colme._compile import kernel
 from colme.algorithm import Algorithm, ClassTest, QueryStrategy
 from colme.bounds import split_risk
-from colme.data.noise import Noise
+from colme.data.estimating.noise import Noise
+from colme.data.estimating.threads import over_agents
 from colme.data.summaries import Summaries
-from colme.data.threads import over_agents
 from colme.rules import Choice, Row, pool
 
 __all__ = ["Pooled", "pool_table"]

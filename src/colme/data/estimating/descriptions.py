@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.bells import Bells, fit_bells
+from colme.data.estimating.bells import Bells, fit_bells
 
 __all__ = ["Description", "Opinion", "agree", "describe", "expect", "odds", "weigh"]
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from colme import _check
 from colme.algorithm import Algorithm, Weighting, resolve
 from colme.bounds import split_risk
-from colme.data.classes import Told, count_alike, group
-from colme.data.estimates import Estimates
-from colme.data.noise import Noise
-from colme.data.pooling import pool_table
-from colme.data.sharpening import sharpen
+from colme.data.estimating.classes import Told, count_alike, group
+from colme.data.estimating.estimates import Estimates
+from colme.data.estimating.noise import Noise
+from colme.data.estimating.pooling import pool_table
+from colme.data.estimating.sharpening import sharpen
 from colme.data.summaries import Summaries
 
 __all__ = ["estimate"]

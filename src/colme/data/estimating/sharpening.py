@@ -12,10 +12,18 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.bells import Bells
-from colme.data.crowd import fit_crowd
-from colme.data.descriptions import Description, Opinion, agree, describe, expect, odds, weigh
-from colme.data.noise import Noise
+from colme.data.estimating.bells import Bells
+from colme.data.estimating.crowd import fit_crowd
+from colme.data.estimating.descriptions import (
+    Description,
+    Opinion,
+    agree,
+    describe,
+    expect,
+    odds,
+    weigh,
+)
+from colme.data.estimating.noise import Noise
 from colme.data.summaries import Halves, Summaries
 
 __all__ = ["Sharpened", "Trust", "sharpen"]

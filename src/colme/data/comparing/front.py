@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-from colme.data import baselines, libraries
-from colme.data.baselines import LeftOutError, Method
-from colme.data.comparison import Comparison
-from colme.data.estimating import estimate
-from colme.data.scoring import score
-from colme.data.splitting import split
+from colme.data.comparing import baselines, libraries
+from colme.data.comparing.baselines import LeftOutError, Method
+from colme.data.comparing.comparison import Comparison
+from colme.data.comparing.scoring import score
+from colme.data.comparing.splitting import split
+from colme.data.estimating.front import estimate
 from colme.data.summaries import Summaries
 
 __all__ = ["compare", "compare_rows", "default_methods"]
@@ -82,7 +82,7 @@ def compare(
     Every agent counts the same.  The true means are not known, but what to expect of means is: with
     v = Σ (x - x̄)² / (rows - 1) from all rows of an agent, two or more, the own mean is off by v / n
     on average, n its fitted rows, and the held-out mean likewise.  From these and from what is held
-    out `true_errors` (in `colme.data.scoring`) finds the error without bias, whatever the
+    out `true_errors` (in `colme.data.comparing.scoring`) finds the error without bias, whatever the
     distribution and also if agents differ in noise, as long as rows are split by chance.  Over
     several splits an agent's errors are averaged.
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.baselines import LeftOutError, local
-from colme.data.crowd import fit_crowd
-from colme.data.noise import pooled_variance
+from colme.data.comparing.baselines import LeftOutError, local
+from colme.data.estimating.crowd import fit_crowd
+from colme.data.estimating.noise import pooled_variance
 from colme.data.summaries import Summaries
 
 __all__ = ["MOST_AGENTS", "MOST_CLASSES", "MOST_ROWS", "k_means", "mixed_model"]

@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.crowd import fit_crowd
-from colme.data.noise import pooled_variance
+from colme.data.estimating.crowd import fit_crowd
+from colme.data.estimating.noise import pooled_variance
 from colme.data.summaries import Summaries
 
 __all__ = [
@@ -37,7 +37,7 @@ class LeftOutError(Exception):
     >>> raise LeftOutError("5 agents are too few")
     Traceback (most recent call last):
         ...
-    colme.data.baselines.LeftOutError: 5 agents are too few
+    colme.data.comparing.baselines.LeftOutError: 5 agents are too few
     """
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.comparison import Score
+from colme.data.comparing.comparison import Score
 
 __all__ = ["score", "true_errors"]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colme._compile import compiled, kernel
 from colme.bounds import separated
-from colme.data.threads import over_agents
+from colme.data.estimating.threads import over_agents
 
 __all__ = ["Told", "count_alike", "group", "is_alike"]
 

@@ -1,0 +1,88 @@
+"""How fast tables are read, beside a plain mean by agent of the same file, and in how much memory.
+
+Prints for whole numbers and for text as names: the time of the database's own means by agent, the
+time of `read`, their ratio, and the peak memory of a process that does nothing else.  Then the same
+with a column of times, for which there is no target.  Both take turns in the same run and use all
+cores.  `--rows 100000000` is the full size that the targets are for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+
+REPEATS = 3
+N_AGENTS = 10_000
+RATIO, MEMORY = 2.0, 2.0
+START = "import resource, sys, time; start = time.perf_counter()\n"
+END = """
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+PLAIN = """
+import duckdb
+duckdb.sql("SET enable_progress_bar = false")
+duckdb.sql("SELECT {agent}, avg(value) FROM '{file}' GROUP BY {agent}").fetchnumpy()
+"""
+READ = """
+import colme.data
+reading = colme.data.read("{file}", "{agent}", "value"{more})
+assert len(reading.summaries) == {agents} and reading.n_rows == {rows}, reading
+"""
+
+
+def written(folder: Path, n_rows: int) -> Path:
+    """Write the table, in no order of agents."""
+    file = folder / "table.parquet"
+    duckdb.sql(
+        "COPY (SELECT a AS agent, 'agent ' || a AS name, 20 + a % 7 + u AS value, t FROM "
+        f"(SELECT CAST(hash(range) % {N_AGENTS} AS BIGINT) AS a, range AS t, "
+        f"(hash(range + 7) % 1000003) / 1000003 AS u FROM range({n_rows}))) "
+        f"TO '{file}' (FORMAT parquet)"
+    )
+    return file
+
+
+def measured(code: str) -> tuple[float, float]:
+    """Return the seconds and the peak memory in GB of a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", START + code + END], capture_output=True, text=True, check=True
+    )
+    seconds, memory = map(float, done.stdout.split())
+    return seconds, memory
+
+
+def compare(file: Path, n_rows: int, agent: str, more: str, target: str) -> None:
+    """Print one line: the plain means and `read`, in turns."""
+    names = {"file": file, "agent": agent, "more": more, "agents": N_AGENTS, "rows": n_rows}
+    pairs = [
+        (measured(PLAIN.format(**names)), measured(READ.format(**names))) for _ in range(REPEATS)
+    ]
+    plain = min(pair[0][0] for pair in pairs)
+    ours = min(pair[1][0] for pair in pairs)
+    memory = max(pair[1][1] for pair in pairs)
+    label = f"{agent}{', by time' if more else ''}"
+    print(f"{label:16s} {plain:8.2f} {ours:8.2f} {ours / plain:8.2f} {memory:8.2f}   {target}")
+
+
+def main() -> None:
+    """Write a table, and read it in several ways."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    n_rows = parser.parse_args().rows
+    with tempfile.TemporaryDirectory() as place:
+        file = written(Path(place), n_rows)
+        print(f"{n_rows} rows of {N_AGENTS} agents, Parquet of {file.stat().st_size / 1e9:.2f} GB")
+        print("names              plain     read    ratio  peak GB")
+        must = f"must: ratio {RATIO:g}, peak {MEMORY:g}"
+        compare(file, n_rows, "agent", "", must)
+        compare(file, n_rows, "name", "", must)
+        compare(file, n_rows, "agent", ', time="t"', "")
+
+
+if __name__ == "__main__":
+    main()
