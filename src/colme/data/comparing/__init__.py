@@ -1,4 +1,4 @@
-"""Comparison: does it pay on these data?
+"""Comparison: whether collaboration pays on these data.
 
 Lives here: splits, methods that everyone knows, and errors on rows held out.  Must not know files.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from colme import _check
-from colme.data import badrows, slices, sums
+from colme.data.reading import badrows, slices, sums
 from colme.data.reading.columns import Columns, choose
 from colme.data.reading.database import connected, errors, keep_order
 from colme.data.reading.moments import Moments
