@@ -92,7 +92,7 @@ def count(database: DuckDBPyConnection, rows: Rows, reason: str) -> Census:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from colme.data import columns, database, scans, sources
+    >>> from colme.data.reading import columns, database, scans, sources
     >>> with tempfile.TemporaryDirectory() as place, database.connected(Path(place)) as reader:
     ...     _ = Path(place, "a.csv").write_text("agent,value\na,1\nb,\nc\nd,high\n")
     ...     files = sources.find(f"{place}/a.csv", Path(place))
@@ -130,7 +130,7 @@ def refusal(database: DuckDBPyConnection, rows: Rows, census: Census, reason: st
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from colme.data import columns, database, scans, sources
+    >>> from colme.data.reading import columns, database, scans, sources
     >>> with tempfile.TemporaryDirectory() as place, database.connected(Path(place)) as reader:
     ...     _ = Path(place, "a.csv").write_text("agent,value\na,1\nb,high\n")
     ...     files = [sources.Source(Path(place, "a.csv"), "a.csv", "csv")]
