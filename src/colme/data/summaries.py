@@ -6,6 +6,7 @@ noise or estimates.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 
-__all__ = ["Halves", "Summaries"]
+__all__ = ["Halves", "Summaries", "merged"]
 
 _SEED = 0x5EED
 """Rows are dealt to halves by these draws: the same table always gives the same halves."""
@@ -141,7 +142,32 @@ class Summaries:
         rows = np.ones(len(samples), np.int64), samples, np.zeros(len(samples))
         half = np.random.default_rng(_SEED).integers(2, size=len(samples))
         halves = _halves(n, place + n * half, *rows)
-        return Summaries(found, *_folded(n, place, *rows), halves)
+        return Summaries(found, *merged(halves), halves)
+
+
+def merged(
+    parts: Iterable[NDArray[Any]],
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return counts, means and squares of parts taken together: arrays lose their first axis.
+
+    Examples
+    --------
+    >>> merged([np.array([[1], [1]]), np.array([[2.0], [4.0]]), np.zeros((2, 1))])
+    (array([2]), array([3.]), array([2.]))
+
+    Notes
+    -----
+    Σ (x - x̄)² over all = Σ over parts of their own + n_part (x̄_part - x̄)².  Differences from one
+    of the means are summed, so that numbers far from 0 lose nothing.
+    """
+    counts, means, squares = parts
+    total = counts.sum(axis=0)
+    center = np.max(means, axis=0, where=counts > 0, initial=-np.inf)
+    center = np.where(total > 0, center, 0.0)
+    away = np.where(counts > 0, means - center, 0.0)
+    shift = (counts * away).sum(axis=0) / np.maximum(total, 1)
+    within = (squares + counts * (away - shift) ** 2).sum(axis=0)
+    return total, center + shift, within
 
 
 def _totals(part: Summaries) -> tuple[NDArray[Any], ...]:

@@ -18,7 +18,7 @@ from colme.data.reading import badrows, slices, sums
 from colme.data.reading.columns import Columns, choose
 from colme.data.reading.database import connected, errors, keep_order
 from colme.data.reading.moments import Moments
-from colme.data.reading.rows import Rows
+from colme.data.reading.rows import Rows, half_sql
 from colme.data.reading.scans import gather
 from colme.data.reading.sources import find
 from colme.data.summaries import Summaries
@@ -197,6 +197,7 @@ def _summed(
     """Sum up and return the last tick of each slice; None if some row or file is in the way."""
     timed = rows.columns.time is not None
     try:
+        source = _kept(database, rows, source)
         ends = [0.0] if not timed else slices.cuts(database, source, wish.n_moments)
         slice_of = slices.slice_sql(ends) if timed else None
         sums.pass_over(database, source(), slice_of, wish.value_range is not None)
@@ -209,6 +210,20 @@ def _summed(
             f"{rows.columns.agent!r} really the agent column? If so, allow more with --max-agents"
         )
     return ends
+
+
+def _kept(database: DuckDBPyConnection, rows: Rows, source: Callable[[], str]) -> Callable[[], str]:
+    """Return a source of rows with halves; those of files that do not number rows are kept first.
+
+    They are kept in the order of the files, so that the same files give the same halves.
+    """
+    if rows.are_numbered:
+        return source
+    columns = "agent, value, tick" if rows.columns.time else "agent, value"
+    keep_order(database, True)
+    database.execute(f"CREATE OR REPLACE TEMP TABLE kept AS SELECT {columns} FROM {source()}")
+    keep_order(database, False)
+    return lambda: f"(SELECT *, {half_sql('rowid')} AS half FROM kept)"
 
 
 def _good(database: DuckDBPyConnection, rows: Rows, reason: str) -> str:
@@ -230,7 +245,7 @@ def _repeated(
 ) -> Iterator[str]:
     if rows.columns.time is None:
         return
-    number, counted = slices.repeats(database, source(), n_rows)
+    number, counted = slices.repeats(database, source() if rows.are_numbered else "kept", n_rows)
     if number:
         about = "" if counted else "about "
         yield f"{about}{number} rows have the agent and time of another: in no particular order"

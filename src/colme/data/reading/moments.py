@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.summaries import Summaries
+from colme.data.summaries import Halves, Summaries, merged
 
 __all__ = ["Moments"]
 
@@ -29,6 +29,8 @@ class Moments:
         The last time of each slice: numbers, or ISO text in UTC.
     counts, means, squares
         [slice, agent]: rows, their mean, Σ (x - x̄)²; all 0 where an agent has no row.
+    halves
+        The same for two halves of each agent's rows: [slice, half, agent]; None if not known.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Moments:
     counts: NDArray[np.int64]
     means: NDArray[np.float64]
     squares: NDArray[np.float64]
+    halves: Halves | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.ends), len(self.agents))
@@ -56,20 +59,13 @@ class Moments:
         return len(self.ends)
 
     def until(self, k: int) -> Summaries:
-        """Return the summaries of slices 0 to k together, of the agents that have rows by then.
-
-        Notes
-        -----
-        Σ (x - x̄)² over all = Σ over slices of their own + n_slice (x̄_slice - x̄)².
-        """
+        """Return the summaries of slices 0 to k together, of the agents that have rows by then."""
         if not 0 <= k < len(self):
             raise ValueError(f"there are moments 0 to {len(self) - 1}; received {k}")
-        counts, squares = self.counts[: k + 1], self.squares[: k + 1]
-        total = counts.sum(axis=0)
-        center = np.max(self.means[: k + 1], axis=0, where=counts > 0, initial=-np.inf)
-        center[total == 0] = 0.0
-        away = np.where(counts > 0, self.means[: k + 1] - center, 0.0)
-        shift = (counts * away).sum(axis=0) / np.maximum(total, 1)
-        within = (squares + counts * (away - shift) ** 2).sum(axis=0)
-        here = total > 0
-        return Summaries(self.agents[here], total[here], (center + shift)[here], within[here])
+        parts = (self.counts, self.means, self.squares)
+        counts, means, squares = merged(part[: k + 1] for part in parts)
+        halves, here = None, counts > 0
+        if self.halves is not None:
+            n, mean, square = merged(part[: k + 1] for part in self.halves)
+            halves = Halves(n[:, here], mean[:, here], square[:, here])
+        return Summaries(self.agents[here], counts[here], means[here], squares[here], halves)

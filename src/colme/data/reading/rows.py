@@ -11,15 +11,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from colme.data.reading.columns import Columns, find_column
-from colme.data.reading.scans import Scan
+from colme.data.reading.scans import NUMBER, Scan
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "half_sql"]
 
 SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 NUMBERS = ("whole numbers", "numbers")
+
+
+def half_sql(number: str) -> str:
+    """Return to which half of its agent's samples a row belongs, from its number: 0 or 1.
+
+    Examples
+    --------
+    >>> half_sql("rowid")
+    'bit_count(rowid) & 1'
+
+    Notes
+    -----
+    The parity of the binary digits: as many of one as of the other in every few rows, also among
+    rows at equal distances, as when agents take turns.
+    """
+    return f"bit_count({number}) & 1"
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,11 @@ class Rows:
         return all(self._kind(scan, "agent") in NUMBERS for scan in self.scans)
 
     @property
+    def are_numbered(self) -> bool:
+        """Whether rows come with a number, so that they can be dealt to halves as they are read."""
+        return all(scan.is_numbered for scan in self.scans)
+
+    @property
     def told_by_clock(self) -> bool:
         """Whether times are dates; numbers if not."""
         kinds = {self._kind(scan, "time") in NUMBERS for scan in self.scans}
@@ -63,8 +84,9 @@ class Rows:
     def sql(self, database: DuckDBPyConnection, strict: bool, scans: Sequence[Scan] = ()) -> str:
         """Return a query for the rows of the scans (all if none are given).
 
-        Its columns: agent (missing if NULL), value, tick, and as text what stood there.  Lines
-        that are no rows raise an error if `strict`, else they are put aside.
+        Its columns: agent (missing if NULL), value, tick, as text what stood there, and half if
+        rows are numbered.  Lines that are no rows raise an error if `strict`, else they are put
+        aside.
         """
         parts = [self._part(database, scan, strict) for scan in scans or self.scans]
         return "(" + " UNION ALL ".join(parts) + ")"
@@ -84,6 +106,8 @@ class Rows:
         if "time" in names:
             cells.append(f"{self._tick(scan)} AS tick")
             cells.append(f"CAST({scan.column(names['time'])} AS VARCHAR) AS time_text")
+        if self.are_numbered:
+            cells.append(f"{half_sql(NUMBER)} AS half")
         rows = scan.sql(database, list(names.values()), strict)
         return f"SELECT {', '.join(cells)} FROM {rows}"
 

@@ -21,10 +21,12 @@ from colme.data.reading.sources import Source
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["MISSING", "Scan", "gather", "looked_at"]
+__all__ = ["MISSING", "NUMBER", "Scan", "gather", "looked_at"]
 
 MISSING = "('', 'na', 'n/a', 'nan', 'null', 'none')"
 """What stands in tables for a value that is not there, in small letters."""
+NUMBER = "file_row_number"
+"""What the database calls the number of a row in its file."""
 SAMPLE = 20_480
 
 
@@ -60,6 +62,15 @@ class Scan:
         """Whether all that is read is text, its type found by looking at some of it."""
         return self.format in ("csv", "json")
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether rows come with their number in the file."""
+        return self.format == "parquet" and bool(self.types) and NUMBER not in self.types
+
+    @property
+    def _numbers(self) -> str:
+        return f", {NUMBER} = true" if self.is_numbered else ""
+
     def column(self, name: str) -> str:
         """Return the column in the words of the database."""
         return f"c{list(self.types).index(name)}" if self.format == "csv" else quoted(name)
@@ -78,7 +89,7 @@ class Scan:
         """
         files = listed(file.path for file in self.files)
         if self.format == "parquet":
-            return f"read_parquet({files}, hive_partitioning = false)"
+            return f"read_parquet({files}, hive_partitioning = false{self._numbers})"
         if self.format == "arrow":
             return registered(database, self.files, names)
         packed = f"compression = '{self.files[0].packed}'"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from colme import _check
 from colme.data.reading.database import first
 from colme.data.reading.moments import Moments
-from colme.data.summaries import Summaries
+from colme.data.summaries import Halves, Summaries, merged
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,11 +30,11 @@ LONGEST_TABLE = 1 << 28
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Agents in order, and by slice and agent: counts, means, Σ (x - x̄)².
+    """Agents in order, and by slice, half and agent: counts, means, Σ (x - x̄)².
 
     Examples
     --------
-    >>> one = np.ones((1, 1))
+    >>> one = np.ones((1, 2, 1))
     >>> Sums(np.array(["a"]), one.astype(int), 2 * one, 0 * one).summaries.means.tolist()
     [2.0]
     """
@@ -43,29 +44,29 @@ class Sums:
     means: NDArray[np.float64]
     squares: NDArray[np.float64]
 
-    @property
+    @cached_property
     def summaries(self) -> Summaries:
         """All slices together."""
-        if len(self.counts) == 1:
-            return Summaries(self.agents, self.counts[0], self.means[0], self.squares[0])
-        return self.moments(np.arange(len(self.counts))).until(len(self.counts) - 1)
+        halves = Halves(*merged((self.counts, self.means, self.squares)))
+        return Summaries(self.agents, *merged(halves), halves)
 
     def moments(self, ends: NDArray[Any]) -> Moments:
         """Return the slices with the times at which they end."""
-        return Moments(self.agents, ends, self.counts, self.means, self.squares)
+        halves = Halves(self.counts, self.means, self.squares)
+        return Moments(self.agents, ends, *merged(part.swapaxes(0, 1) for part in halves), halves)
 
 
 def pass_over(
     database: DuckDBPyConnection, rows: str, slice_of: str | None, extremes: bool
 ) -> None:
-    """Sum up all rows by slice and agent into the table `sums`.
+    """Sum up all rows by slice, half and agent into the table `sums`.
 
     Parameters
     ----------
     database
         Which sums.
     rows
-        A query with columns agent and value, and tick if there are slices.
+        A query with columns agent, value and half, and tick if there are slices.
     slice_of
         What finds the slice of a row; None if all are in one and have no time.
     extremes
@@ -81,7 +82,7 @@ def pass_over(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from colme.data.reading.database import connected
-    >>> rows = "(SELECT 'a' AS agent, 1e9 + range AS value FROM range(3))"
+    >>> rows = "(SELECT 'a' AS agent, 1e9 + range AS value, 0 AS half FROM range(3))"
     >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
     ...     pass_over(database, rows, None, extremes=False)
     ...     sums = fetched(database, by_number=False, n_slices=1)
@@ -91,7 +92,7 @@ def pass_over(
     timed = "count(*)" if slice_of is None else "count(tick)"
     low, high = ("min(value)", "max(value)") if extremes else ("0.0", "0.0")
     database.execute(
-        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_of or 0} AS slice, agent, "
+        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_of or 0} AS slice, half, agent, "
         f"count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
         f"var_pop(value) AS variance, {low} AS low, {high} AS high FROM {rows} GROUP BY ALL"
     )
@@ -110,7 +111,7 @@ def looks_bad(database: DuckDBPyConnection, value_range: tuple[float, float] | N
     >>> import tempfile
     >>> from pathlib import Path
     >>> from colme.data.reading.database import connected
-    >>> rows = "(SELECT 'a' AS agent, unnest([1.0, NULL]) AS value)"
+    >>> rows = "(SELECT 'a' AS agent, unnest([1.0, NULL]) AS value, 1 AS half)"
     >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
     ...     pass_over(database, rows, None, extremes=False)
     ...     looks_bad(database, None)
@@ -134,7 +135,7 @@ def n_agents(database: DuckDBPyConnection) -> int:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from colme.data.reading.database import connected
-    >>> rows = "(SELECT range AS agent, 0.0 AS value FROM range(3))"
+    >>> rows = "(SELECT range AS agent, 0.0 AS value, 0 AS half FROM range(3))"
     >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
     ...     pass_over(database, rows, None, extremes=False)
     ...     n_agents(database)
@@ -161,7 +162,7 @@ def fetched(database: DuckDBPyConnection, by_number: bool, n_slices: int) -> Sum
     >>> import tempfile
     >>> from pathlib import Path
     >>> from colme.data.reading.database import connected
-    >>> rows = "(SELECT CAST(range AS VARCHAR) AS agent, 0.0 AS value FROM range(11))"
+    >>> rows = "(SELECT range::VARCHAR AS agent, 0.0 AS value, 1 AS half FROM range(11))"
     >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
     ...     pass_over(database, rows, None, extremes=False)
     ...     fetched(database, by_number=True, n_slices=1).agents.tolist()
@@ -175,12 +176,13 @@ def fetched(database: DuckDBPyConnection, by_number: bool, n_slices: int) -> Sum
     agents = names_of(np.asarray(found["agent"]), by_number)
     order = np.argsort(agents, kind="stable")
     sums = database.execute(
-        "SELECT slice, place, n, mean, variance * n AS squares FROM sums JOIN names USING (agent)"
+        "SELECT slice, half, place, n, mean, variance * n AS squares "
+        "FROM sums JOIN names USING (agent)"
     ).fetchnumpy()
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    where = (np.asarray(sums["slice"]), rank[np.asarray(sums["place"])])
-    shape = (n_slices, len(agents))
+    where = (*(np.asarray(sums[name]) for name in ("slice", "half")), rank[sums["place"]])
+    shape = (n_slices, 2, len(agents))
     counts, means, squares = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
     counts[where], means[where] = sums["n"], sums["mean"]
     squares[where] = np.maximum(sums["squares"], 0.0)
