@@ -18,8 +18,8 @@ __all__ = ["Bells", "fit_bells"]
 Numbers = NDArray[np.float64]
 
 _BELL = 1 / math.sqrt(2 * math.pi)
-_MOST_STEPS = 300
-_SETTLED = 1e-4
+_MOST_STEPS = 200
+_SETTLED = 1e-2
 """A fit has settled when a step raises the log-likelihood by less than this, per bell."""
 _NOTHING = 1e-9
 _STRAYS = 1e-5
@@ -152,6 +152,7 @@ def fit_bells(
     noise: Numbers,
     centers: Numbers,
     variances: Numbers | None = None,
+    shares: Numbers | None = None,
 ) -> Bells:
     """Return the bells that explain the means best, from a start.
 
@@ -163,6 +164,8 @@ def fit_bells(
         Where the bells start.
     variances
         With which variances they start; None for classes, each with one mean.
+    shares
+        With which shares they start; equal ones if None.
 
     Examples
     --------
@@ -183,7 +186,7 @@ def fit_bells(
         noise,
         np.array(centers, np.float64),
         np.array(start, np.float64),
-        np.full(size, (1.0 - _STRAYS) / size),
+        np.full(size, (1.0 - _STRAYS) / size) if shares is None else np.array(shares, np.float64),
         np.empty((size, n)),
         np.empty(n),
     )

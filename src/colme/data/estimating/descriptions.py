@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 
 from colme.data.estimating.bells import Bells, fit_bells
 
-__all__ = ["Description", "Opinion", "agree", "describe", "expect", "odds", "weigh"]
+__all__ = ["Description", "Opinion", "agree", "describe", "expect", "hear", "odds", "weigh"]
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-_MOST_CLASSES, _MOST_CROWDS = 30, 4
+_MOST_CLASSES, _MOST_CROWDS = 16, 4
 _FEWEST = 5
 """Every class or crowd beyond the first needs so many agents, ..."""
 _FEWEST_AMID = 12
 """... and a narrow crowd amid a wide one so many in all."""
 _SURPRISE = 2.0
 """Several classes are believed if they are so much likelier, in units of the logarithm."""
-_HOPELESS = 15.0
+_HOPELESS = 5.0
 """More classes are not tried once so much likelihood is lost."""
 _LEAST_WEIGHT = 1e-6
-_MOST_AGENTS = 20_000
-"""A description is fitted to so many agents at most, drawn by chance."""
+_MOST_AGENTS = 2_000
+"""So many agents, drawn by chance, decide between descriptions."""
 
 
 class Description(NamedTuple):
@@ -86,9 +86,6 @@ def describe(means: Numbers, noise: Numbers) -> list[Description]:
     cost is ½ ln n for each number fitted (the Bayesian information criterion) and 2 more for two
     or more classes.
     """
-    if len(means) > _MOST_AGENTS:
-        chosen = np.random.default_rng(0).choice(len(means), _MOST_AGENTS, replace=False)
-        means, noise = means[chosen], noise[chosen]
     return [*_crowds(means, noise), *_classes(means, noise)]
 
 
@@ -211,3 +208,31 @@ def weigh(descriptions: Sequence[Description]) -> list[tuple[float, Description]
     heard = weights > _LEAST_WEIGHT
     shares = (weights / weights[heard].sum()).tolist()
     return [(shares[i], one) for i, one in enumerate(descriptions) if heard[i]]
+
+
+def hear(means: Numbers, noise: Numbers) -> list[tuple[float, Description]]:
+    """Return the descriptions of the means that are worth hearing, each with its weight.
+
+    Examples
+    --------
+    >>> means = np.repeat([0.0, 1.0], 30) + np.tile([-0.1, 0.0, 0.1], 20)
+    >>> max(hear(means, np.full(60, 0.01)))[1].bells.centers.round(3).tolist()
+    [0.0, 1.0]
+
+    Notes
+    -----
+    Of many agents 2000, drawn by chance, decide which descriptions these are; then they are fitted
+    to all.
+    """
+    if len(means) <= _MOST_AGENTS:
+        return weigh(describe(means, noise))
+    chosen = np.random.default_rng(0).choice(len(means), _MOST_AGENTS, replace=False)
+    return [
+        (weight, one._replace(bells=_refit(one, means, noise)))
+        for weight, one in weigh(describe(means[chosen], noise[chosen]))
+    ]
+
+
+def _refit(one: Description, means: Numbers, noise: Numbers) -> Bells:
+    variances = None if one.classes else one.bells.variances
+    return fit_bells(means, noise, one.bells.centers, variances, one.bells.shares)

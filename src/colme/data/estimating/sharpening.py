@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 
 from colme.data.estimating.bells import Bells
 from colme.data.estimating.crowd import fit_crowd
-from colme.data.estimating.descriptions import (
-    Description,
-    Opinion,
-    agree,
-    describe,
-    expect,
-    odds,
-    weigh,
-)
+from colme.data.estimating.descriptions import Description, Opinion, agree, expect, hear, odds
 from colme.data.estimating.noise import Noise
 from colme.data.summaries import Halves, Summaries
 
@@ -36,7 +28,7 @@ _OWN_COUNT = 10.0
 """So many samples everybody's variance counts for in an agent's own."""
 _FAITH = 4.0
 """Trust starts at 1 and counts like so many agents whose estimate moves by one standard error."""
-_MOST_JUDGED = 5_000
+_MOST_JUDGED = 2_000
 """So many agents at most take part in the judgement."""
 
 
@@ -131,7 +123,7 @@ def sharpen(summaries: Summaries, noise: Noise) -> Sharpened:
     trust = Trust() if summaries.halves is None else _judge(summaries.halves, noises.pooled)
     s2 = noises.of_means(counts, trust.own_noise)
     crowd = _crowd(means, s2)
-    heard = weigh(describe(means, s2))
+    heard = hear(means, s2)
     local, base = Opinion(means, s2), expect(crowd, means, s2)
     full = agree([w for w, _ in heard], [expect(one.bells, means, s2) for _, one in heard])
     shares = ((1 - trust.descriptions) * (1 - trust.crowd), trust.crowd * (1 - trust.descriptions))
@@ -212,7 +204,7 @@ def _judge(halves: Halves, pooled: float) -> Trust:
 
     def described(i: int) -> Numbers:
         means, s2 = lessons[i].means, noise[i]
-        heard = weigh(describe(means, s2))
+        heard = hear(means, s2)
         return agree(
             [w for w, _ in heard], [expect(one.bells, means, s2) for _, one in heard]
         ).means
