@@ -217,14 +217,14 @@ def _judge(halves: Halves, pooled: float) -> Trust:
 
 
 def _is_better(lessons: list[_Lesson], first: list[Numbers], second: list[Numbers]) -> bool:
-    """Return whether the second foretells better than the first, by more than a standard error."""
+    """Return whether the second foretells better than the first, by two standard errors."""
     gains = np.concatenate(
         [
             one.weights * ((a - one.there) ** 2 - (b - one.there) ** 2)
             for one, a, b in zip(lessons, first, second, strict=True)
         ]
     )
-    return bool(gains.mean() > gains.std() / np.sqrt(len(gains)))
+    return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))
 
 
 def _slope(lessons: list[_Lesson], before: list[Numbers], after: list[Numbers]) -> float:
