@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.estimating.crowd import fit_crowd
+from colme.data.estimating.crowd import common_share, fit_crowd
 from colme.data.estimating.noise import pooled_variance
 from colme.data.summaries import Summaries
 
@@ -72,14 +72,9 @@ def james_stein(summaries: Summaries) -> NDArray[np.float64]:
 
     Notes
     -----
-    The positive part estimator of James and Stein (1961) in its extension to unequal variances, as
-    in Brown (2008) and Xie, Kou and Brown (2012).  With v the pooled variance, A agents and m the
-    mean of all samples, which weighs means by their precision n / v:
-
-        S = Σ n (x̄ - m)² / v,    estimate = m + max(0, 1 - (A - 3) / S) (x̄ - m).
-
-    The share is the same for everybody, however few samples an agent has.  With three agents or
-    fewer, or without noise that can be told from differences, it is the own mean.
+    The positive part estimator for unequal variances, see `common_share`, with the pooled variance
+    of samples.  The share is the same for everybody, however few samples an agent has.  With three
+    agents or fewer, or without noise that can be told from differences, it is the own mean.
 
     Examples
     --------
@@ -87,13 +82,11 @@ def james_stein(summaries: Summaries) -> NDArray[np.float64]:
     >>> james_stein(table).round(4).tolist()
     [1.3, 2.1, 2.9, 3.7]
     """
-    means, noise = summaries.means, pooled_variance(summaries)
-    if len(summaries) <= 3 or not noise > 0:
+    variance = pooled_variance(summaries)
+    if not variance > 0:
         return local(summaries)
-    center = _center(means, summaries.counts)
-    spread = float(np.sum(summaries.counts * (means - center) ** 2)) / noise
-    kept = max(0.0, 1.0 - (len(summaries) - 3) / spread) if spread else 0.0
-    return center + kept * (means - center)
+    center, share = common_share(summaries.means, variance / summaries.counts)
+    return center + share * (summaries.means - center)
 
 
 def empirical_bayes(summaries: Summaries) -> NDArray[np.float64]:

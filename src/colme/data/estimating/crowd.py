@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Crowd", "fit_crowd"]
+__all__ = ["Crowd", "common_share", "fit_crowd"]
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -62,6 +62,31 @@ def fit_crowd(means: Numbers, noise: Numbers) -> Crowd:
     scaled, errors = (means - low) / span, noise / span / span
     variance = _likeliest(scaled, errors)
     return Crowd(low + span * _center(scaled, 1.0 / (variance + errors)), variance * span**2)
+
+
+def common_share(means: Numbers, noise: Numbers) -> tuple[float, float]:
+    """Return the weighted mean, and which share of the way from there all means should keep.
+
+    Examples
+    --------
+    >>> common_share(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4))
+    (2.5, 0.8)
+
+    Notes
+    -----
+    The positive part estimator of James and Stein (1961) in its extension to unequal variances, as
+    in Brown (2008) and Xie, Kou and Brown (2012).  With m the mean weighed by precision 1 / s², and
+    A means,
+
+        S = Σ (x̄ - m)² / s²,    share = max(0, 1 - (A - 3) / S);
+
+    with three means or fewer it is 1.
+    """
+    center = _center(means, 1.0 / noise)
+    spread = float(np.sum((means - center) ** 2 / noise))
+    if len(means) <= 3:
+        return center, 1.0
+    return center, max(0.0, 1.0 - (len(means) - 3) / spread) if spread > 0 else 0.0
 
 
 def _center(means: Numbers, weights: Numbers) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.data.estimating.bells import Bells
-from colme.data.estimating.crowd import fit_crowd
+from colme.data.estimating.crowd import common_share, fit_crowd
 from colme.data.estimating.descriptions import Description, Opinion, agree, expect, hear, odds
 from colme.data.estimating.noise import Noise
 from colme.data.summaries import Halves, Summaries
@@ -26,31 +26,51 @@ _FEWEST = 4
 """With fewer agents nothing is gained for sure by looking at others (James and Stein need four)."""
 _OWN_COUNT = 10.0
 """So many samples everybody's variance counts for in an agent's own."""
+_TRUST = (1.0, 0.2, 0.2)
+"""How far each step is trusted before anything is known of it, ..."""
 _FAITH = 4.0
-"""Trust starts at 1 and counts like so many agents whose estimate moves by one standard error."""
+"""... which counts like so many agents whose estimate the step moves by one standard error."""
+_PLAIN = 4.0
+"""A slope is plain if it is so many times its standard error."""
 _MOST_JUDGED = 2_000
 """So many agents at most take part in the judgement."""
 
 
 class Trust(NamedTuple):
-    """How far to go from the own mean to the crowd's, and from there to the descriptions'.
+    """How far to go at each of three steps, from 0 (not at all) to 1 (all the way).
 
     Attributes
     ----------
-    crowd, descriptions
-        Both from 0 (not at all) to 1 (all the way).
+    share
+        From the own mean to that drawn to the common one by the same share for everybody.
+    crowd
+        From there to the crowd's, where those with few samples are drawn further.
+    descriptions
+        From there to what the descriptions expect.
     own_noise
         Whether agents differ so much in noise that each is given its own variance.
 
     Examples
     --------
     >>> Trust().descriptions
-    1.0
+    0.2
     """
 
-    crowd: float = 1.0
-    descriptions: float = 1.0
+    share: float = _TRUST[0]
+    crowd: float = _TRUST[1]
+    descriptions: float = _TRUST[2]
     own_noise: bool = False
+
+    @property
+    def weights(self) -> tuple[float, float, float, float]:
+        """Weights of the own mean and of the three steps that follow from it."""
+        share, crowd, full = self[:3]
+        return (
+            (1 - share) * (1 - crowd) * (1 - full),
+            share * (1 - crowd) * (1 - full),
+            crowd * (1 - full),
+            full,
+        )
 
 
 class Sharpened(NamedTuple):
@@ -110,10 +130,13 @@ def sharpen(summaries: Summaries, noise: Noise) -> Sharpened:
 
     Notes
     -----
-    With x̄ the own mean, c the crowd's and d the descriptions' average, the estimate is
-    b + λ (d - b), b = x̄ + μ (c - x̄).  Trust μ and λ are regressions: x̄, c and d are found from one
-    half of each agent's samples, and the means of the other half, less x̄ and less c, are regressed
-    on c - x̄ and on d - c.
+    From the own mean x̄ there are three steps: j, drawn to the common mean by the share of James and
+    Stein; c, drawn to the crowd's center as far as its own noise deserves; d, the descriptions'
+    average.  c and d are held back by (A - 3) / (A - 1), as few agents tell little of a crowd.  The
+    estimate is x̄ + μ (j - x̄), then κ of the way from there to c, then λ of the way to d.
+
+    Trust μ, κ and λ are regressions: all is found from one half of each agent's samples, and what
+    the means of the other half are further than x̄, j and c is regressed on j - x̄, c - j and d - c.
     """
     counts, means = summaries.counts, summaries.means
     if not noise.known or len(summaries) < _FEWEST:
@@ -122,14 +145,22 @@ def sharpen(summaries: Summaries, noise: Noise) -> Sharpened:
     noises = _Noises(_pooled(summaries, noise), summaries.squares)
     trust = Trust() if summaries.halves is None else _judge(summaries.halves, noises.pooled)
     s2 = noises.of_means(counts, trust.own_noise)
-    crowd = _crowd(means, s2)
     heard = hear(means, s2)
-    local, base = Opinion(means, s2), expect(crowd, means, s2)
-    full = agree([w for w, _ in heard], [expect(one.bells, means, s2) for _, one in heard])
-    shares = ((1 - trust.descriptions) * (1 - trust.crowd), trust.crowd * (1 - trust.descriptions))
-    opinion = agree([*shares, trust.descriptions], [local, base, full])
+    opinion = agree(trust.weights, _steps(means, s2, heard))
     labels = _labels(heard, means, s2) if trust.descriptions > 0.5 else None
     return Sharpened(opinion.means, opinion.errors, s2, labels, trust)
+
+
+def _steps(means: Numbers, noise: Numbers, heard: list[tuple[float, Description]]) -> list[Opinion]:
+    """Return the own means and the three steps from there."""
+    crowd = _crowd(means, noise)
+    center, share = common_share(means, noise)
+    left = share**2 * noise + (1 - share) ** 2 * crowd.variances[0]
+    local, common = Opinion(means, noise), Opinion(center + share * (means - center), left)
+    full = agree([w for w, _ in heard], [expect(one.bells, means, noise) for _, one in heard])
+    held = (len(means) - 3) / (len(means) - 1)
+    back = [agree([held, 1 - held], [one, local]) for one in (expect(crowd, means, noise), full)]
+    return [local, common, *back]
 
 
 def _pooled(summaries: Summaries, noise: Noise) -> float:
@@ -164,17 +195,14 @@ def _labels(
 
 
 class _Lesson(NamedTuple):
-    """What is learnt from one half, and the other half to judge it by; agents that have both."""
+    """What is known of agents from one half of their samples, and their means in the other."""
 
     counts: NDArray[np.int64]
     means: Numbers
     squares: Numbers
     there: Numbers
-    weights: Numbers
-
-    def crowd(self, noise: Numbers) -> Numbers:
-        """Return what the crowd expects."""
-        return expect(_crowd(self.means, noise), self.means, noise).means
+    unit: float
+    """The noise of the other half's means, on average."""
 
 
 def _lessons(halves: Halves, pooled: float) -> list[_Lesson]:
@@ -183,54 +211,63 @@ def _lessons(halves: Halves, pooled: float) -> list[_Lesson]:
         chosen = np.sort(np.random.default_rng(0).choice(chosen, _MOST_JUDGED, replace=False))
     counts, means, squares = (part[:, chosen] for part in halves)
     return [
-        _Lesson(counts[i], means[i], squares[i], means[1 - i], counts[1 - i] / pooled)
+        _Lesson(
+            counts[i], means[i], squares[i], means[1 - i], float(np.mean(pooled / counts[1 - i]))
+        )
         for i in (0, 1)
         if len(chosen) >= _FEWEST
     ]
 
 
 def _judge(halves: Halves, pooled: float) -> Trust:
-    """Return how far crowd and descriptions of one half foretell the other."""
+    """Return how far each step from one half foretells the other."""
     lessons = _lessons(halves, pooled)
     if not lessons:
         return Trust()
-    both = [
-        [_Noises(pooled, one.squares).of_means(one.counts, own) for one in lessons]
-        for own in (False, True)
-    ]
-    crowds = [[one.crowd(s2) for one, s2 in zip(lessons, noise, strict=True)] for noise in both]
-    own_noise = _is_better(lessons, crowds[0], crowds[1])
-    noise, crowd = both[own_noise], crowds[own_noise]
+    own = _tells_more(lessons, pooled)
+    noises = [_Noises(pooled, one.squares).of_means(one.counts, own) for one in lessons]
 
-    def described(i: int) -> Numbers:
-        means, s2 = lessons[i].means, noise[i]
-        heard = hear(means, s2)
-        return agree(
-            [w for w, _ in heard], [expect(one.bells, means, s2) for _, one in heard]
-        ).means
+    def learnt(one: _Lesson, noise: Numbers) -> list[Numbers]:
+        return [step.means for step in _steps(one.means, noise, hear(one.means, noise))]
 
     with ThreadPoolExecutor() as pool:
-        full = list(pool.map(described, range(2)))
-    mu = _slope(lessons, [one.means for one in lessons], crowd)
-    lam = _slope(lessons, crowd, full)
-    return Trust(mu, lam, own_noise)
+        steps = list(pool.map(learnt, lessons, noises))
+    trusted = [
+        _slope(k, lessons, [taken[k] for taken in steps], [taken[k + 1] for taken in steps])
+        for k in range(len(_TRUST))
+    ]
+    return Trust(trusted[0], trusted[1], trusted[2], own)
 
 
-def _is_better(lessons: list[_Lesson], first: list[Numbers], second: list[Numbers]) -> bool:
-    """Return whether the second foretells better than the first, by two standard errors."""
-    gains = np.concatenate(
-        [
-            one.weights * ((a - one.there) ** 2 - (b - one.there) ** 2)
-            for one, a, b in zip(lessons, first, second, strict=True)
-        ]
+def _tells_more(lessons: list[_Lesson], pooled: float) -> bool:
+    """Return whether agents' own variances foretell better, by two standard errors."""
+    gains = []
+    for one in lessons:
+        noises = _Noises(pooled, one.squares)
+        errors = []
+        for own in (False, True):
+            s2 = noises.of_means(one.counts, own)
+            errors.append((expect(_crowd(one.means, s2), one.means, s2).means - one.there) ** 2)
+        gains.append((errors[0] - errors[1]) / one.unit)
+    gain = np.concatenate(gains)
+    return bool(gain.mean() > 2 * gain.std() / np.sqrt(len(gain)))
+
+
+def _slope(k: int, lessons: list[_Lesson], before: list[Numbers], after: list[Numbers]) -> float:
+    """Return how much of the way from `before` to `after` the other half goes, from 0 to 1.
+
+    All of it if that is plainly some way, by four standard errors, and may be all, within two.
+    """
+    way = np.concatenate(
+        [(b - a) / one.unit**0.5 for one, a, b in zip(lessons, before, after, strict=True)]
     )
-    return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))
-
-
-def _slope(lessons: list[_Lesson], before: list[Numbers], after: list[Numbers]) -> float:
-    """Return how much of the way from `before` to `after` the other half goes, from 0 to 1."""
-    along, squares = _FAITH, _FAITH
-    for one, a, b in zip(lessons, before, after, strict=True):
-        along += float(np.sum(one.weights * (b - a) * (one.there - a)))
-        squares += float(np.sum(one.weights * (b - a) ** 2))
-    return min(max(along / squares, 0.0), 1.0)
+    gone = np.concatenate(
+        [(one.there - a) / one.unit**0.5 for one, a in zip(lessons, before, strict=True)]
+    )
+    along, squares = float(way @ gone), float(way @ way)
+    if squares > 0:
+        slope = along / squares
+        error = float(np.sqrt(np.sum((way * (gone - slope * way)) ** 2))) / squares
+        if slope > _PLAIN * error and slope > 1 - 2 * error:
+            return 1.0
+    return min(max((along + _FAITH * _TRUST[k]) / (squares + _FAITH), 0.0), 1.0)
