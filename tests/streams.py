@@ -23,6 +23,7 @@ from colme.bounds import (
     Restarted,
     Stitched,
     Stream,
+    Student,
     Windowed,
 )
 
@@ -30,12 +31,12 @@ Array = NDArray[np.float64]
 
 SUBGAUSSIAN: list[Bound] = [Laplace(0.5, 0.05), NormalMixture(0.5, 100), Stitched(0.5)]
 BOUNDED: list[Bound] = [EmpiricalBernstein(0, 1), Betting(0, 1, n_grid=20)]
-FAMILY: list[Bound] = [*SUBGAUSSIAN, *BOUNDED, Asymptotic(100, burn_in=5)]
+FAMILY: list[Bound] = [*SUBGAUSSIAN, *BOUNDED, Student(100), Asymptotic(100, burn_in=5)]
 DRIFTING: list[Bound] = [
     *(Windowed(bound, 12) for bound in (*SUBGAUSSIAN, Asymptotic(100, burn_in=5))),
     *(Discounted(bound, 0.9) for bound in (*SUBGAUSSIAN, Asymptotic(100, burn_in=5))),
     *(Restarted(bound, 0.5) for bound in (Laplace(0.05, 0.05), *SUBGAUSSIAN, *BOUNDED)),
-    Restarted(Asymptotic(100, burn_in=5), 0.5),
+    *(Restarted(bound, 0.5) for bound in (Student(100), Asymptotic(100, burn_in=5))),
     Restarted(Laplace(0.5, 0.05), 0.5, "adwin"),
 ]
 """Bounds for means that may change; the one of a scale far too small restarts often."""

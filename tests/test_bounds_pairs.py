@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from streams import DRAWS, FAMILY, Array, name, p_value
 
 from colme._compile import kernel
-from colme.bounds import Asymptotic, Betting, Bound, EmpiricalBernstein, separated
+from colme.bounds import Asymptotic, Betting, Bound, EmpiricalBernstein, Student, separated
 
 GAMMA, STREAMS, STEPS = 0.1, 1000, 250
 BOUNDS = [bound.at_risk(GAMMA) for bound in (*FAMILY[:-1], Asymptotic(100))]
@@ -89,7 +89,11 @@ def test_pairs_of_rare_events_and_of_small_variances_stay_together(bound: Bound,
         assert p_value(ever_separated(here, there, delay), GAMMA) > 1e-4
 
 
-@pytest.mark.parametrize("bound", BOUNDS, ids=name)
+SHARP = [bound for bound in BOUNDS if not isinstance(bound, Student)]
+"""Few samples of a Student stream tell less than its interval says: a chord."""
+
+
+@pytest.mark.parametrize("bound", SHARP, ids=name)
 def test_pairs_with_different_means_are_told_apart_before_their_intervals_part(
     bound: Bound,
 ) -> None:

@@ -163,6 +163,7 @@ def test_every_bound_has_its_words_and_its_parameters() -> None:
         "laplace",
         "normal-mixture",
         "stitched",
+        "student",
     }
     assert set(BOUND_KINDS.values()) == {
         kind for name, kind in bounds.KINDS.items() if name not in wrappers

@@ -39,6 +39,8 @@ MODULES += [
     for package in PACKAGES
     for found in pkgutil.iter_modules(package.__path__)
 ]
+OFFERED_LATE = [(colme.data, "ColMEMeans")]
+"""Names that need a library which may be missing: loaded when they are first asked for."""
 MEMBERS = [(module, name) for module in MODULES for name in module.__all__]
 CALLABLES = [
     getattr(module, name) for module, name in MEMBERS if callable(getattr(module, name, None))
@@ -92,6 +94,18 @@ def test_every_name_the_package_offers_is_offered_by_its_module() -> None:
         value = getattr(colme, name)
         homes = [module for module in MODULES if getattr(module, name, None) is value]
         assert isinstance(value, ModuleType) or any(name in home.__all__ for home in homes)
+
+
+@pytest.mark.parametrize(("module", "name"), OFFERED_LATE, ids=str)
+def test_a_name_offered_late_is_seen_and_comes_from_a_module_that_offers_it(
+    module: ModuleType, name: str
+) -> None:
+    assert name in dir(module)
+    assert name not in module.__all__  # all names can be imported, whatever is installed
+    value = getattr(module, name)
+    assert name in importlib.import_module(value.__module__).__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        module.nothing  # noqa: B018
 
 
 def constants_then_classes(name: str) -> tuple[bool, bool, str]:

@@ -18,6 +18,7 @@ from colme.bounds.mixture import Laplace, NormalMixture
 from colme.bounds.protocol import Bound
 from colme.bounds.restarted import Restarted
 from colme.bounds.stitched import Stitched
+from colme.bounds.student import Student
 from colme.bounds.windowed import Windowed
 
 __all__ = ["KINDS", "from_plain", "to_plain"]
@@ -34,6 +35,7 @@ KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
             NormalMixture,
             Restarted,
             Stitched,
+            Student,
             Windowed,
         )
     }

@@ -25,7 +25,7 @@ __all__ = ["Student", "StudentStream", "student_radius", "student_spread"]
 def student_radius(n: Any, squares: Any, prior: float, level: float) -> NDArray[np.float64]:
     """Return how far from the mean of n samples the evidence reaches `level`; numbers or arrays.
 
-    +∞ where so few samples never can.
+    `squares` are Σ (x - x̄)², `prior` is ν; +∞ where so few samples never can.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def student_spread(n: Any, squares: Any, prior: float, level: float) -> NDArray[
     Notes
     -----
     ln M is concave as a function of d², so the chord from d = 0 to where it reaches the level lies
-    below it: a parabola in d.
+    below it: a parabola in d.  Beyond, ln M stays above the level and the parabola does not.
     """
     radius = student_radius(n, squares, prior, level)
     offset = 0.5 * np.log1p(np.divide(n, prior))
@@ -73,13 +73,14 @@ def student_spread(n: Any, squares: Any, prior: float, level: float) -> NDArray[
 class Student(Recipe):
     """Time-uniform interval around the mean of Gaussian samples of unknown variance.
 
-    Exact for Gaussian samples, whatever their variance; for others of finite variance it holds in
-    the limit of many samples, and few samples, heavy tails or values that repeat can break it.
+    Exact for independent Gaussian samples, whatever their variance.  For others of finite variance
+    it is only near, the nearer the more samples; skewed ones break it, rare events and tails on one
+    side most of all.
 
     Parameters
     ----------
     n_opt
-        The count at which the interval is about narrowest.
+        The count at which the interval is about narrowest, compared with other priors.
     gamma
         Risk of the interval, both sides together.
 
@@ -93,9 +94,10 @@ class Student(Recipe):
 
     Notes
     -----
-    The likelihood of m + σθ, θ ~ N(0, 1/ν), over that of m, with σ integrated out as 1/σ: a
-    martingale for every m and σ that depends on neither (docs/7-bounds.md).  What is told to peers
-    is below the evidence up to ln(1/γ²), which leaves room for a peer's offset.
+    The likelihood of the mean m + σθ, θ ~ N(0, 1/ν), over that of m, with σ integrated out of both
+    as 1/σ; `student_radius` has the formula, docs/7-bounds.md why it is a martingale whatever σ.
+    What is told to peers lies below the evidence up to 2 ln(1/γ) + offset, which is enough for a
+    peer whose offset is larger by up to ln(1/γ).
     """
 
     n_opt: float
@@ -104,6 +106,11 @@ class Student(Recipe):
     def __post_init__(self) -> None:
         n_opt, gamma = _check.positive("n_opt", self.n_opt), _check.risk("gamma", self.gamma)
         self._keep(n_opt=n_opt, gamma=gamma)
+
+    @property
+    def prior(self) -> float:
+        """The prior count ν."""
+        return tuned_prior(self.n_opt, self.gamma)
 
     def _start(self, n: int | None) -> Stream[Any]:
         return StudentStream(self, n)
@@ -122,22 +129,21 @@ class StudentStream(Running[N_co]):
 
     def __init__(self, bound: Student, n: int | None) -> None:
         super().__init__(bound.gamma, n)
-        self._prior = tuned_prior(bound.n_opt, bound.gamma)
+        self._prior = bound.prior
 
     @property
     def interval(self) -> tuple[N_co, N_co]:
         """The mean ± the radius; everything while all samples are equal."""
-        radius = np.array(np.inf)
-        if self.count > 1:
-            radius = student_radius(self.count, self._squares, self._prior, self._log_risk)
-            radius = np.where(radius > 0, radius, np.inf)
+        radius = student_radius(self.count, self._squares, self._prior, self._log_risk)
+        radius = np.where(radius > 0, radius, np.inf)
         return self._between(self._mean - radius, self._mean + radius)
 
     @property
     def evidence(self) -> Evidence[N_co]:
-        """A parabola around the mean, below the true evidence."""
+        """A parabola around the mean, below the evidence as far as a test looks."""
         if self.count < 2:
             return super().evidence
-        spread = student_spread(self.count, self._squares, self._prior, 2 * self._log_risk)
         offset = 0.5 * math.log1p(self.count / self._prior)
+        level = 2 * self._log_risk + offset
+        spread = student_spread(self.count, self._squares, self._prior, level)
         return self._tell(self._mean, spread, np.inf, offset)

@@ -215,12 +215,12 @@ class BoundFlags(Flags):
     Attributes
     ----------
     bound
-        laplace, normal-mixture, stitched, empirical-bernstein, betting or asymptotic; by default
-        what suits each algorithm, from the scale of a sample.
+        laplace, normal-mixture, stitched, empirical-bernstein, betting, student or asymptotic; by
+        default what suits each algorithm, from the scale of a sample.
     sample_range
         Lowest and highest possible sample, for empirical-bernstein and betting (that of the noise).
     n_opt
-        Number of samples that normal-mixture and asymptotic are tuned for (1000).
+        Number of samples that normal-mixture, student and asymptotic are tuned for (1000).
     n_min
         Number of samples from which stitched is tight (1).
     burn_in

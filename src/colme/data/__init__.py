@@ -1,7 +1,10 @@
 """Personalised means from a table: who behaves like whom, and what each agent's mean is.
 
 Lives here: the analyst's door.  Must not know simulations, live fleets or the command line.
+`ColMEMeans` is offered too, and loaded when it is first asked for: it needs scikit-learn.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from colme.data.comparing import (
     Comparison,
@@ -13,6 +16,7 @@ from colme.data.comparing import (
     split,
 )
 from colme.data.estimating import MEANINGS, Class, Estimates, Noise, estimate
+from colme.data.online import OnlineMeans
 from colme.data.reading import Moments, Reading, read
 from colme.data.summaries import Halves, Summaries
 
@@ -25,6 +29,7 @@ __all__ = [
     "LeftOutError",
     "Moments",
     "Noise",
+    "OnlineMeans",
     "Reading",
     "Score",
     "Summaries",
@@ -35,3 +40,23 @@ __all__ = [
     "read",
     "split",
 ]
+
+if TYPE_CHECKING:
+    from colme.data.learner import ColMEMeans as ColMEMeans
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name != "ColMEMeans":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            from colme.data.learner import ColMEMeans  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            if (error.name or "").split(".")[0] != "sklearn":
+                raise
+            raise ImportError(
+                "ColMEMeans needs scikit-learn: pip install 'colme[sklearn]'"
+            ) from None
+        return ColMEMeans
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "ColMEMeans"})

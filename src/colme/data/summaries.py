@@ -76,12 +76,17 @@ class Summaries:
             raise ValueError(f"summaries have one entry per agent each; received {shapes}")
         if len(agents) > 1 and not bool(np.all(agents[1:] > agents[:-1])):
             raise ValueError("agents must be in order and all different; use Summaries.of")
-        good = (counts >= 1) & (np.abs(means) <= _check.LARGEST_SAMPLE) & (squares >= 0)
+        good = (
+            (counts >= 1)
+            & (np.abs(means) <= _check.LARGEST_SAMPLE)
+            & (squares >= 0)
+            & (squares < np.inf)
+        )
         if not good.all():
             worst = int(np.argmin(good))
             raise ValueError(
-                f"an agent has 1 sample or more, a finite mean and squares from 0 on; received "
-                f"{agents[worst]!r} with {counts[worst]}, {means[worst]}, {squares[worst]}"
+                "an agent has 1 sample or more, a finite mean and finite squares from 0 on; "
+                f"received {agents[worst]!s} with {counts[worst]}, {means[worst]}, {squares[worst]}"
             )
         for name, part in zip(vars(self), (agents, counts, means, squares), strict=False):
             object.__setattr__(self, name, part)

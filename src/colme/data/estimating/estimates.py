@@ -27,8 +27,8 @@ MEANINGS = {
     "n": "its samples",
     "mean": "its local mean: the average of its own samples",
     "low": (
-        "guaranteed always: with probability 1 - delta its true mean is between low and high, at "
-        "all times at once if samples keep coming, whatever its peers are"
+        "holds whatever its peers are, if what is said of noise does: with probability 1 - delta "
+        "its true mean is between low and high, at all times at once if samples keep coming"
     ),
     "high": "see low",
     "estimate": "what its true mean is expected to be, with help of its peers; from low to high",

@@ -67,6 +67,8 @@ def estimate(
     delta, chosen = _check.risk("delta", delta), resolve(algorithm, eta)
     if not len(summaries):
         raise ValueError("there are no agents: the table is empty")
+    if chosen.within is not None and chosen.weighting == Weighting.MODEL:
+        raise ValueError("`within` is for algorithms that weigh peers one by one; sharp does not")
     noise = Noise.of(summaries, sigma, value_range)
     counts, means, squares = summaries.counts, summaries.means, summaries.squares
     radii = noise.radii(counts, squares, delta)
@@ -74,7 +76,8 @@ def estimate(
     gamma = split_risk(delta, len(summaries))
     spreads, offsets = noise.evidence(counts, squares, gamma)
     told = Told(means, spreads, offsets, -math.log(gamma), chosen.eta)
-    estimates = np.clip(estimates, means - radii, means + radii)
+    low, high = np.maximum(means - radii, noise.low), np.minimum(means + radii, noise.high)
+    estimates = np.clip(estimates, low, high)
     classes = 1 + group(told, np.lexsort((means, estimates)), labels)
     class_low, class_high = _class_intervals(summaries, noise, classes, delta)
     return Estimates(
@@ -83,8 +86,8 @@ def estimate(
         algorithm=algorithm if isinstance(algorithm, str) else chosen.meaning,
         delta=delta,
         eta=chosen.eta,
-        low=means - radii,
-        high=means + radii,
+        low=low,
+        high=high,
         estimates=estimates,
         effective_counts=effective,
         classes=classes,
@@ -92,7 +95,7 @@ def estimate(
         class_high=class_high,
         alike=count_alike(told),
         told=told,
-        notes=tuple(_notes(summaries, noise)),
+        notes=tuple(_notes(summaries, noise, given=sigma is not None or value_range is not None)),
     )
 
 
@@ -125,10 +128,11 @@ def _class_intervals(
     some = samples > 0
     radii = np.full(len(samples), np.inf)
     radii[some] = noise.radii(samples[some].astype(np.int64), squares[some], delta)
-    return (center - radii)[classes], (center + radii)[classes]
+    low, high = np.maximum(center - radii, noise.low), np.minimum(center + radii, noise.high)
+    return low[classes], high[classes]
 
 
-def _notes(summaries: Summaries, noise: Noise) -> list[str]:
+def _notes(summaries: Summaries, noise: Noise, given: bool) -> list[str]:
     n, notes = len(summaries), []
     single = int(np.sum(summaries.counts == 1))
     if n == 1:
@@ -143,7 +147,6 @@ def _notes(summaries: Summaries, noise: Noise) -> list[str]:
             f"{single} of {n} agents have one row: no interval of their own can be given without "
             "sigma or a range."
         )
-    coins = summaries.counts * summaries.means * (1 - summaries.means)
-    if noise.kind == "estimated" and n > 1 and np.allclose(summaries.squares, coins, atol=1e-9):
-        notes.append("All values are 0 or 1: with the range 0 to 1 intervals hold exactly.")
+    if noise.kind == "range" and not given:
+        notes.append("All values are 0 or 1, so noise is that of values between 0 and 1.")
     return notes

@@ -17,7 +17,7 @@ from colme import _check
 from colme.bounds import mixture_width, range_sigma, student_radius, student_spread, tuned_prior
 from colme.data.summaries import Summaries
 
-__all__ = ["Noise", "pooled_variance"]
+__all__ = ["Noise", "are_coins", "pooled_variance"]
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -37,6 +37,22 @@ def pooled_variance(summaries: Summaries) -> float:
     return float(np.sum(summaries.squares)) / degrees if degrees else math.nan
 
 
+def are_coins(summaries: Summaries) -> bool:
+    """Return whether all samples are 0 or 1, as far as can be told: Σ (x - x̄)² = n x̄ (1 - x̄).
+
+    Examples
+    --------
+    >>> are_coins(Summaries.of(["a", "a", "b"], [0, 1, 0]))
+    True
+    >>> are_coins(Summaries.of(["a", "a", "b"], [0, 2, 0]))
+    False
+    """
+    means, counts = summaries.means, summaries.counts
+    expected = counts * means * (1 - means)
+    far = np.abs(summaries.squares - expected) > 1e-9 * counts
+    return bool(np.any(counts > 1)) and not bool(np.any(far))
+
+
 @dataclass(frozen=True)
 class Noise:
     """What is known of the scatter of one sample around its agent's true mean.
@@ -48,13 +64,15 @@ class Noise:
         Gaussian, of a variance that each agent has for itself.
     scale
         σ, half the range, or the pooled standard deviation (NaN if no agent has two samples).
+    low, high
+        The ends of the range, if there is one: true means lie between them, too.
 
     Examples
     --------
-    >>> Noise.of(Summaries.of(["a", "a", "b"], [1.0, 3.0, 9.0]))
-    Noise(kind='estimated', scale=1.4142135623730951)
-    >>> Noise.of(Summaries.of(["a", "b"], [0.0, 1.0]), value_range=(0, 1))
-    Noise(kind='range', scale=0.5)
+    >>> Noise.of(Summaries.of(["a", "a", "b"], [1.0, 3.0, 9.0])).kind
+    'estimated'
+    >>> Noise.of(Summaries.of(["a", "b"], [3.0, 1.0]), value_range=(0, 5))
+    Noise(kind='range', scale=2.5, low=0.0, high=5.0)
 
     Notes
     -----
@@ -65,6 +83,8 @@ class Noise:
 
     kind: Literal["sigma", "range", "estimated"]
     scale: float
+    low: float = -math.inf
+    high: float = math.inf
 
     @classmethod
     def of(
@@ -73,13 +93,17 @@ class Noise:
         sigma: float | None = None,
         value_range: tuple[float, float] | None = None,
     ) -> Noise:
-        """Return the noise that is given, or estimated if none is."""
+        """Return the noise that is given, or estimated if none is.
+
+        Values that are all 0 or 1 have a range, given or not: there an estimate would fail.
+        """
         if sigma is not None and value_range is not None:
             raise ValueError(f"give sigma or a range, not both; received {sigma} and {value_range}")
         if sigma is not None:
             return cls("sigma", _check.positive("sigma", sigma))
         if value_range is not None:
-            low, high = value_range
+            scale = range_sigma(*value_range)
+            low, high = map(float, value_range)
             beyond = (summaries.means < low) | (summaries.means > high)
             if beyond.any():
                 worst = int(np.argmax(beyond))
@@ -87,7 +111,9 @@ class Noise:
                     f"all samples must lie in [{low:g}, {high:g}]; the mean of "
                     f"{summaries.agents[worst]!s} is {summaries.means[worst]:g}: give a wider range"
                 )
-            return cls("range", range_sigma(low, high))
+            return cls("range", scale, low, high)
+        if are_coins(summaries):
+            return cls("range", 0.5, 0.0, 1.0)
         variance = pooled_variance(summaries)
         if variance == 0:
             raise ValueError(
@@ -108,11 +134,11 @@ class Noise:
             return "Noise is unknown: no agent has two samples."
         return {
             "sigma": f"Samples are sub-Gaussian with sigma = {self.scale:g}, as given.",
-            "range": f"Samples lie in a range {2 * self.scale:g} wide, as given.",
+            "range": f"Samples lie between {self.low:g} and {self.high:g}.",
             "estimated": (
-                f"Noise is estimated (pooled standard deviation {self.scale:g}); intervals are "
-                "exact for Gaussian samples, whatever the variance of each agent, and approximate "
-                "for others."
+                f"Noise is estimated (pooled standard deviation {self.scale:.4g}).  Intervals are "
+                "exact for Gaussian samples, whatever the variance of each agent; for skewed ones "
+                "(rare events, long tails) they miss more often than delta."
             ),
         }[self.kind]
 

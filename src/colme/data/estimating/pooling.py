@@ -5,6 +5,7 @@ Lives here: one row over all agents, and the rules run on it for each.  Must not
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,6 +46,7 @@ def _pool_all(
     for a in range(first, last):
         for l in range(n):
             row.member[l] = True
+            row.shown[l] = choice.within == math.inf
         _, means[a] = pool(choice, a, n, row)
         samples[a] = 0.0
         for l in range(n):
