@@ -180,7 +180,7 @@ def test_tables_that_name_agents_differently_do_not_add() -> None:
         (["b", "a"], [1, 1], [0.0, 0.0], [0.0, 0.0], "in order and all different"),
         (["a", "a"], [1, 1], [0.0, 0.0], [0.0, 0.0], "in order and all different"),
         (["a", "b"], [1], [0.0, 0.0], [0.0, 0.0], "one entry per agent"),
-        (["a"], [0], [0.0], [0.0], "received np.str_.'a'. with 0, 0.0, 0.0"),
+        (["a"], [0], [0.0], [0.0], "received a with 0, 0.0, 0.0"),
         (["a"], [1], [math.nan], [0.0], "1 sample or more"),
         (["a"], [1], [0.0], [-1.0], "squares from 0 on"),
         (["a"], [1], [0.0], [math.nan], "squares from 0 on"),

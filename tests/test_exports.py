@@ -12,6 +12,7 @@ import pytest
 import colme
 import colme.data
 import colme.experiment
+import colme.pages
 import colme.studies
 
 MODULES = [
@@ -25,9 +26,12 @@ PACKAGES = [
     colme.data.comparing,
     colme.data.estimating,
     colme.data.reading,
+    colme.data.replaying,
+    colme.data.report,
     colme.experiment,
     colme.kernels,
     colme.model,
+    colme.pages,
     colme.problem,
     colme.rules,
     colme.studies,

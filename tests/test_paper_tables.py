@@ -12,17 +12,17 @@ import pytest
 from scipy import stats
 
 from colme import paper
+from colme.pages import Table, markdown, tables_html
 from colme.paper.checks import Check, Margin, compare, margin_for
 from colme.paper.claims import claims
 from colme.paper.experiments import EXPERIMENTS, EXTRA_ALGORITHMS
 from colme.paper.intervals import mean_interval, t_quantile
 from colme.paper.more_tables import more_tables
 from colme.paper.numbers import Results, tables
-from colme.paper.page import tables_html
 from colme.paper.paper_tables import paper_tables
 from colme.paper.published import PUBLISHED
 from colme.paper.reading import read_class_estimation
-from colme.paper.tables import Table, markdown, percent, spread_text, summary
+from colme.paper.tables import percent, spread_text, summary
 
 MODULES = [
     importlib.import_module(f"colme.paper.{found.name}")

@@ -18,12 +18,15 @@ from colme.data.comparing import (
 from colme.data.estimating import MEANINGS, Class, Estimates, Noise, estimate
 from colme.data.online import OnlineMeans
 from colme.data.reading import Moments, Reading, read
+from colme.data.replaying import Drift, Replay, replay
+from colme.data.report import write_report
 from colme.data.summaries import Halves, Summaries
 
 __all__ = [
     "MEANINGS",
     "Class",
     "Comparison",
+    "Drift",
     "Estimates",
     "Halves",
     "LeftOutError",
@@ -31,6 +34,7 @@ __all__ = [
     "Noise",
     "OnlineMeans",
     "Reading",
+    "Replay",
     "Score",
     "Summaries",
     "compare",
@@ -38,7 +42,9 @@ __all__ = [
     "default_methods",
     "estimate",
     "read",
+    "replay",
     "split",
+    "write_report",
 ]
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from colme.paper.tables import Table, percent, spread_text
+from colme.pages import Table
+from colme.paper.tables import percent, spread_text
 
 __all__ = [
     "imperfect_table",

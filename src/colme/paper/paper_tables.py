@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from colme.pages import NOTHING, Table
 from colme.paper.checks import Check, compare
 from colme.paper.experiments import EXTRA_ALGORITHMS
 from colme.paper.published import PUBLISHED
-from colme.paper.tables import NOTHING, Table, interval_text, spread_text, verdict
+from colme.paper.tables import interval_text, spread_text, verdict
 
 __all__ = ["class_estimation_table", "convergence_table", "paper_tables"]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from colme.pages import Table, figure_html, figures_html, page_html, tables_html
 from colme.paper import reading
 from colme.paper.checks import compare
 from colme.paper.claims import Claim
@@ -22,10 +23,9 @@ from colme.paper.more_tables import (
     sweep_table,
     two_class_table,
 )
-from colme.paper.page import figure_html, figures_html, page_html, tables_html
 from colme.paper.panels import PANELS
 from colme.paper.paper_tables import class_estimation_table, convergence_table
-from colme.paper.tables import Table, claim_table, summary
+from colme.paper.tables import claim_table, summary
 
 if TYPE_CHECKING:
     from colme.paper.figures import Drawing

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from colme.pages import Table, markdown
 from colme.paper.checks import Check, compare
 from colme.paper.claims import Claim, claims
 from colme.paper.environment import environment
@@ -21,7 +22,7 @@ from colme.paper.panels import panels_for
 from colme.paper.paper_tables import paper_tables
 from colme.paper.report import report_html
 from colme.paper.results import Result
-from colme.paper.tables import Table, claim_table, markdown, summary
+from colme.paper.tables import claim_table, summary
 
 if TYPE_CHECKING:
     from colme.paper.figures import Drawing

@@ -1,33 +1,27 @@
-"""The tables people read: a title, a header, rows of text, footnotes; and Markdown.
+"""What holds, at a glance, and how numbers are written in the tables people read.
 
-Lives here: what a table is, and how numbers are written in one.  Must not know how values are
-measured, HTML or terminals.
+Lives here: texts of cells, and the tables of verdicts.  Must not know how values are measured, HTML
+or terminals.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from colme.pages import FAILS, HOLDS, NOTHING, Table
 from colme.paper.checks import Check
 from colme.paper.claims import Claim
 
 __all__ = [
-    "FAILS",
-    "HOLDS",
-    "NOTHING",
-    "Table",
     "claim_table",
     "interval_text",
-    "markdown",
     "percent",
     "spread_text",
     "summary",
     "verdict",
 ]
 
-HOLDS, FAILS, NOTHING = "✓", "✗", "–"
 _WHY_OFF = (
     "No margin was widened. What other draws of the classes tell: at error 0.1 the times "
     "of soft and aggressive weights in class 0.4 range over the published ones from draw to draw, "
@@ -35,45 +29,6 @@ _WHY_OFF = (
     "all eight draws tried, which remains unexplained. Local's time to 0.01 varies so much that "
     "5 % is about the noise of 20 runs."
 )
-
-
-@dataclass(frozen=True)
-class Table:
-    """A title, a header, rows of text and footnotes.
-
-    Examples
-    --------
-    >>> Table("Times", ("algorithm", "time"), (("local", "41"),)).rows[0]
-    ('local', '41')
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-
-def markdown(table: Table) -> str:
-    """Return a table as Markdown.
-
-    Examples
-    --------
-    >>> print(markdown(Table("Times", ("algorithm", "time"), (("local", "41"),))))
-    ### Times
-    <BLANKLINE>
-    | algorithm | time |
-    |---|---|
-    | local | 41 |
-    <BLANKLINE>
-    """
-    lines = [f"### {table.title}", "", _line(table.header), "|" + "---|" * len(table.header)]
-    lines += [_line(row) for row in table.rows]
-    lines += [line for note in table.notes for line in ("", note)]
-    return "\n".join(lines) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def spread_text(cell: Mapping[str, float] | None) -> str:

@@ -29,6 +29,8 @@ _SURPRISE = 2.0
 _HOPELESS = 5.0
 """More classes are not tried once so much likelihood is lost."""
 _LEAST_WEIGHT = 1e-6
+_LEAST_CHANCE = 1e-200
+"""A bell with less weight explains nobody."""
 _MOST_AGENTS = 2_000
 """So many agents, drawn by chance, decide between descriptions."""
 
@@ -169,7 +171,7 @@ def expect(bells: Bells, means: Numbers, noise: Numbers) -> Opinion:
     pull = noise[:, np.newaxis] / total
     drawn = means[:, np.newaxis] + pull * (bells.centers - means[:, np.newaxis])
     weights = (chances / total).sum(axis=0)
-    center = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0)
+    center = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > _LEAST_CHANCE)
     left = bells.variances * pull + pull**2 * center
     return agree(
         [chances[:, k] for k in range(chances.shape[1])] + [1.0 - chances.sum(axis=1)],

@@ -38,7 +38,7 @@ def pooled_variance(summaries: Summaries) -> float:
 
 
 def are_coins(summaries: Summaries) -> bool:
-    """Return whether all samples are 0 or 1, as far as can be told: Σ (x - x̄)² = n x̄ (1 - x̄).
+    """Return whether all samples are 0 or 1, and not all alike: Σ (x - x̄)² = n x̄ (1 - x̄).
 
     Examples
     --------
@@ -50,7 +50,7 @@ def are_coins(summaries: Summaries) -> bool:
     means, counts = summaries.means, summaries.counts
     expected = counts * means * (1 - means)
     far = np.abs(summaries.squares - expected) > 1e-9 * counts
-    return bool(np.any(counts > 1)) and not bool(np.any(far))
+    return bool(np.any(summaries.squares > 0)) and not bool(np.any(far))
 
 
 @dataclass(frozen=True)

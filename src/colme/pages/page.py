@@ -1,7 +1,7 @@
-"""How the report looks: one style sheet, and HTML for tables and figures.
+"""How a page looks: one style sheet, and HTML for tables and figures.
 
 Lives here: markup that needs neither network nor script, on wide and narrow screens, light and
-dark.  Must not know what is reported.
+dark.  Must not know what is shown.
 """
 
 from __future__ import annotations
@@ -10,9 +10,16 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from colme.paper.tables import FAILS, HOLDS, Table
+from colme.pages.table import FAILS, HOLDS, Table
 
-__all__ = ["figure_html", "figures_html", "page_html", "table_html", "tables_html"]
+__all__ = [
+    "figure_html",
+    "figures_html",
+    "page_html",
+    "picture_html",
+    "table_html",
+    "tables_html",
+]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d9dee3;
@@ -48,8 +55,11 @@ figure { margin: 0; padding: .6rem; border: 1px solid var(--line); border-radius
   background: #fff; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: .85rem; padding: .4rem .3rem 0; color: #59636e; }
+figure.drawn { background: var(--back); min-width: 0; }
+figure.drawn figcaption { color: var(--soft); }
+figure.drawn svg { display: block; width: 100%; }
 @media (prefers-color-scheme: dark) {
-  figure { filter: invert(.92) hue-rotate(180deg) saturate(1.4) brightness(1.15);
+  figure:not(.drawn) { filter: invert(.92) hue-rotate(180deg) saturate(1.4) brightness(1.15);
     border-color: #d0d0d0; } }
 @media (max-width: 40rem) {
   main { padding: 1rem .8rem 3rem; }
@@ -67,8 +77,8 @@ figcaption { font-size: .85rem; padding: .4rem .3rem 0; color: #59636e; }
 """
 
 
-def page_html(title: str, body: str) -> str:
-    """Return a whole page.
+def page_html(title: str, body: str, style: str = "") -> str:
+    """Return a whole page, with more style if what it shows needs it.
 
     Examples
     --------
@@ -78,13 +88,15 @@ def page_html(title: str, body: str) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}{style}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
 def table_html(table: Table) -> str:
     """Return a table that turns into a list of cards where the screen is narrow.
+
+    A title that is empty is left out.
 
     Examples
     --------
@@ -94,10 +106,8 @@ def table_html(table: Table) -> str:
     """
     head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
     rows = "".join(f"<tr>{_cells(table.header, row)}</tr>\n" for row in table.rows)
-    return (
-        f"<h3>{escape(table.title)}</h3>\n<table>\n<thead><tr>{head}</tr></thead>\n"
-        f"<tbody>\n{rows}</tbody>\n</table>\n"
-    )
+    title = f"<h3>{escape(table.title)}</h3>\n" if table.title else ""
+    return f"{title}<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
 
 def tables_html(tables: Sequence[Table]) -> str:
@@ -141,6 +151,19 @@ def figure_html(svg: bytes, caption: str) -> str:
         f'<figure><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{data}">'
         f"<figcaption>{escape(caption)}</figcaption></figure>\n"
     )
+
+
+def picture_html(svg: str, caption: str) -> str:
+    """Return a figure that is part of the page: it takes on its colours, its text can be selected.
+
+    The caption is text; the picture is markup, and whoever drew it has escaped what is in it.
+
+    Examples
+    --------
+    >>> picture_html("<svg></svg>", "1 < 2").strip()
+    '<figure class="drawn"><svg></svg><figcaption>1 &lt; 2</figcaption></figure>'
+    """
+    return f'<figure class="drawn">{svg}<figcaption>{escape(caption)}</figcaption></figure>\n'
 
 
 def figures_html(figures: Sequence[str]) -> str:

@@ -1,0 +1,81 @@
+"""Texts: how names and numbers are written on the page.
+
+Lives here: names cut short, and as many decimals as matter.  Must not know markup or tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from colme.data.estimating import Estimates
+
+__all__ = ["between", "name_text", "number_text", "writer"]
+
+Write: TypeAlias = Callable[[float], str]
+"""From a number to its text."""
+
+_NOTHING = "–"
+_LONGEST = 80
+_MOST_DECIMALS = 12
+_LARGE = 1e9
+
+
+def name_text(agent: Any, longest: int = _LONGEST) -> str:
+    """Return the name of an agent, cut if it is very long.
+
+    Examples
+    --------
+    >>> name_text("store 1"), name_text(7), name_text("a long name", longest=7)
+    ('store 1', '7', 'a long…')
+    """
+    name = " ".join(str(agent).split())
+    return name if len(name) <= longest else name[: longest - 1].rstrip() + "…"
+
+
+def number_text(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, a dash if it is not finite.
+
+    Examples
+    --------
+    >>> [number_text(x, 2) for x in (1234.5678, -0.001, float("inf"), 1.2e12)]
+    ['1234.57', '0.00', '–', '1.2e+12']
+    """
+    if not math.isfinite(value):
+        return _NOTHING
+    if abs(value) >= _LARGE or decimals > _MOST_DECIMALS:
+        return f"{value:.6g}"
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def between(low: float, high: float, write: Write) -> str:
+    """Return the two ends of an interval, a dash if there is none.
+
+    Examples
+    --------
+    >>> between(0.5, 1.0, str), between(float("-inf"), float("inf"), str)
+    ('0.5 to 1.0', '–')
+    """
+    known = math.isfinite(low) and math.isfinite(high)
+    return f"{write(low)} to {write(high)}" if known else _NOTHING
+
+
+def writer(estimates: Estimates) -> Write:
+    """Return how to write means: the usual half-width of an interval has two digits or three.
+
+    Examples
+    --------
+    >>> from colme.data import Summaries, estimate
+    >>> table = Summaries.of(["a", "a", "b", "b"], [1.0, 3.0, 2.0, 9.0])
+    >>> writer(estimate(table, sigma=1.0))(2.0)
+    '2.00'
+    """
+    radii = (estimates.high - estimates.low) / 2
+    radii = radii[np.isfinite(radii) & (radii > 0)]
+    width = float(np.median(radii)) if len(radii) else float(np.std(estimates.summaries.means))
+    decimals = 2 if width <= 0 else max(0, 2 - math.floor(math.log10(width)))
+    return lambda value: number_text(value, decimals)
