@@ -26,7 +26,7 @@ _FEWEST = 4
 """With fewer agents nothing is gained for sure by looking at others (James and Stein need four)."""
 _OWN_COUNT = 10.0
 """So many samples everybody's variance counts for in an agent's own."""
-_TRUST = (1.0, 0.2, 0.2)
+_TRUST = (1.0, 0.1, 0.1)
 """How far each step is trusted before anything is known of it, ..."""
 _FAITH = 4.0
 """... which counts like so many agents whose estimate the step moves by one standard error."""
@@ -53,7 +53,7 @@ class Trust(NamedTuple):
     Examples
     --------
     >>> Trust().descriptions
-    0.2
+    0.1
     """
 
     share: float = _TRUST[0]
