@@ -231,6 +231,8 @@ def scored(name: str, low: float, ratio: float, high: float) -> Score:
         (0.8, 0.95, 1.1, "sharp probably beats local, with 0.95"),
         (0.9, 1.05, 1.2, "sharp probably does not beat local, with 1.05"),
         (1.2, 1.3, 1.4, "sharp is surely worse than local, with 1.30"),
+        (0.995, 0.997, 0.999, "sharp is as good as local, with 1.00"),
+        (0.99, 1.001, 1.015, "sharp is as good as local, with 1.00"),
         (-math.inf, math.nan, math.inf, "sharp cannot beat local"),
     ],
 )
@@ -241,6 +243,18 @@ def test_the_verdict_says_what_the_interval_says(
     found = Comparison(9, 0, 1, (own, other, scored("sharp", low, ratio, high)), ())
     assert found.verdict.startswith(words)
     assert found.verdict.endswith("the best is other, with 0.30.")
+
+
+def test_the_verdict_makes_nothing_of_a_hair() -> None:
+    own, other = scored("local", 1.0, 1.0, 1.0), scored("other", 0.3, 0.499, 0.6)
+    found = Comparison(9, 0, 1, (own, other, scored("sharp", 0.4, 0.501, 0.6)), ())
+    assert found.best == "other"
+    assert found.verdict.endswith("(0.40 to 0.60); no method is noticeably better.")
+    tied = Comparison(9, 0, 1, (own, scored("sharp", 0.99, 0.996, 1.002)), ())
+    assert tied.verdict == (
+        "sharp is as good as local, with 1.00 of its mean square error (0.99 to 1.00); no method "
+        "is noticeably better."
+    )
 
 
 def test_everything_becomes_plain() -> None:

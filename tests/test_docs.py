@@ -39,6 +39,9 @@ def test_python_on_the_page_runs(
 def test_commands_on_the_page_run(page: Path, tmp_path: Path) -> None:
     for text in blocks(page, "toml"):
         (tmp_path / "experiment.toml").write_text(text)
+    if any(command.startswith("colme estimate") for command in commands(page)):
+        table = [sys.executable, "-c", blocks(page, "python")[0]]  # the first piece writes a table
+        subprocess.run(table, cwd=tmp_path, check=True, env=os.environ)
     for command in commands(page):
         program, *arguments = shlex.split(command)
         if program == "make":

@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 import colme
 from colme import _terminal
 from colme.cli.algorithms import algorithms
+from colme.cli.estimate import estimate
 from colme.cli.plan import plan
 from colme.cli.reproduce import reproduce
 from colme.cli.simulate import simulate
@@ -29,7 +30,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (simulate, plan, study, reproduce, algorithms):
+for command in (estimate, simulate, plan, study, reproduce, algorithms):
     app.command(command)
 
 

@@ -6,6 +6,7 @@ Lives here: the analyst's door.  Must not know simulations, live fleets or the c
 
 from typing import TYPE_CHECKING, Any
 
+from colme.data.asking import Question, find_out
 from colme.data.comparing import (
     Comparison,
     LeftOutError,
@@ -16,11 +17,13 @@ from colme.data.comparing import (
     split,
 )
 from colme.data.estimating import MEANINGS, Class, Estimates, Noise, estimate
+from colme.data.finding import Finding
 from colme.data.online import OnlineMeans
-from colme.data.reading import Moments, Reading, read
+from colme.data.reading import Moments, Reading, read, read_rows
 from colme.data.replaying import Drift, Replay, replay
 from colme.data.report import write_report
 from colme.data.summaries import Halves, Summaries
+from colme.data.writing import write
 
 __all__ = [
     "MEANINGS",
@@ -28,11 +31,13 @@ __all__ = [
     "Comparison",
     "Drift",
     "Estimates",
+    "Finding",
     "Halves",
     "LeftOutError",
     "Moments",
     "Noise",
     "OnlineMeans",
+    "Question",
     "Reading",
     "Replay",
     "Score",
@@ -41,9 +46,12 @@ __all__ = [
     "compare_rows",
     "default_methods",
     "estimate",
+    "find_out",
     "read",
+    "read_rows",
     "replay",
     "split",
+    "write",
     "write_report",
 ]
 

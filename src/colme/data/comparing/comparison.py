@@ -11,6 +11,9 @@ from typing import Any
 
 __all__ = ["Comparison", "Score"]
 
+_TIE = 0.02
+"""Methods whose error surely differs from that of the own means by no more are as good."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -111,8 +114,10 @@ class Comparison:
 
     def _the_best(self, judged: Score) -> str:
         best = self[self.best]
-        if best is judged:
+        if best is judged and abs(judged.ratio - 1) > _TIE:
             return "it is the best"
+        if best is judged or f"{best.ratio:.2f}" == f"{judged.ratio:.2f}":
+            return "no method is noticeably better"
         if not math.isfinite(best.ratio) or best.name == "local":
             return f"the best is {best.name}"
         return f"the best is {best.name}, with {best.ratio:.2f}"
@@ -136,7 +141,9 @@ def _against_local(score: Score) -> str:
     """Return whether the method beats the own means, and how sure that is."""
     if not math.isfinite(score.ratio):
         return f"{score.name} cannot beat local: the own means have no error"
-    if score.ratio_high < 1:
+    if max(1 - score.ratio_low, score.ratio_high - 1) <= _TIE:
+        how = "is as good as"
+    elif score.ratio_high < 1:
         how = "surely beats"
     elif score.ratio_low > 1:
         how = "is surely worse than"

@@ -118,7 +118,8 @@ class Noise:
         if variance == 0:
             raise ValueError(
                 "all samples of each agent are equal, so their noise cannot be estimated: give "
-                "the standard deviation of a sample (sigma), or the range of samples"
+                "the standard deviation of a sample (--sigma S) or the range of samples "
+                "(--range LOW HIGH)"
             )
         return cls("estimated", math.sqrt(variance))
 

@@ -6,5 +6,6 @@ know estimates.
 
 from colme.data.reading.front import Reading, read
 from colme.data.reading.moments import Moments
+from colme.data.reading.picking import read_rows
 
-__all__ = ["Moments", "Reading", "read"]
+__all__ = ["Moments", "Reading", "read", "read_rows"]

@@ -18,7 +18,7 @@ from colme.data.reading.scans import MISSING
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["Census", "count", "reason_sql", "refusal"]
+__all__ = ["Census", "check_range", "count", "reason_sql", "refusal"]
 
 TEXT = "text instead of a number"
 BROKEN = "broken line"
@@ -44,6 +44,22 @@ class Census:
     def n_good(self) -> int:
         """Rows that can be used."""
         return self.n_rows - sum(self.bad.values())
+
+
+def check_range(given: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return the least and the largest value allowed, or raise ValueError if they are no range.
+
+    Examples
+    --------
+    >>> check_range((0, 1))
+    (0.0, 1.0)
+    """
+    if given is None:
+        return None
+    low, high = (_check.sample("value_range", edge) for edge in given)
+    if low >= high:
+        raise ValueError(f"value_range is the least and the largest value; received {given}")
+    return low, high
 
 
 def reason_sql(timed: bool, value_range: tuple[float, float] | None) -> str:

@@ -54,7 +54,14 @@ def connected(folder: Path) -> Iterator[DuckDBPyConnection]:
     }
     with duckdb.connect(":memory:", config=settings) as database:
         database.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
-        yield database
+        try:
+            yield database
+        except duckdb.Error as error:
+            raise OSError(f"the database cannot go on: {first_line(error)}") from None
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # how the database passes Ctrl-C on
+                raise KeyboardInterrupt from None
+            raise
 
 
 def quoted(name: str) -> str:

@@ -20,7 +20,7 @@ from colme.data.reading.database import connected, errors, keep_order
 from colme.data.reading.moments import Moments
 from colme.data.reading.rows import Rows, half_sql
 from colme.data.reading.scans import gather
-from colme.data.reading.sources import find
+from colme.data.reading.sources import Named, find
 from colme.data.summaries import Summaries
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class _Wish:
 
 
 def read(
-    paths: str | Path | Sequence[str | Path],
+    paths: Named | Sequence[Named],
     agent: str | None = None,
     value: str | None = None,
     time: str | None = None,
@@ -121,7 +121,7 @@ def read(
     wish = _Wish(
         skip_bad_rows,
         _check.positive_int("max_agents", max_agents),
-        _range(value_range),
+        badrows.check_range(value_range),
         _check.positive_int("n_moments", n_moments),
     )
     with tempfile.TemporaryDirectory(prefix="colme-") as place, connected(Path(place)) as database:
@@ -129,15 +129,6 @@ def read(
         columns = choose(scans[0].kinds, agent, value, time, scans[0].files[0].name)
         keep_order(database, False)
         return _read(database, Rows(tuple(scans), columns), wish)
-
-
-def _range(given: tuple[float, float] | None) -> tuple[float, float] | None:
-    if given is None:
-        return None
-    low, high = (_check.sample("value_range", edge) for edge in given)
-    if low >= high:
-        raise ValueError(f"value_range is the least and the largest value; received {given}")
-    return low, high
 
 
 def _read(database: DuckDBPyConnection, rows: Rows, wish: _Wish) -> Reading:

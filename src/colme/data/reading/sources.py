@@ -14,9 +14,11 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 __all__ = ["FORMATS", "Source", "find", "is_complete_zstd"]
+
+Named: TypeAlias = "str | Path | Source"
 
 FORMATS = {
     "csv": "csv",
@@ -65,13 +67,13 @@ class Source:
             return b""
 
 
-def find(paths: str | Path | Sequence[str | Path], folder: Path) -> list[Source]:
+def find(paths: Named | Sequence[Named], folder: Path) -> list[Source]:
     """Return the files meant by names, patterns and `-`, which is standard input.
 
     Parameters
     ----------
     paths
-        One or several files or patterns such as `data/*.csv`.
+        One or several files or patterns such as `data/*.csv`; a `Source` is taken as it is.
     folder
         Where standard input is put aside.
 
@@ -84,14 +86,17 @@ def find(paths: str | Path | Sequence[str | Path], folder: Path) -> list[Source]
     ...     [file.path.name for file in find(f"{place}/*.csv", Path(place))]
     ['a.csv', 'b.csv']
     """
-    wanted = [paths] if isinstance(paths, str | Path) else list(paths)
-    found = [source for path in wanted for source in _meant(str(path), folder)]
+    wanted = [paths] if isinstance(paths, str | Path | Source) else list(paths)
+    found = [source for path in wanted for source in _meant(path, folder)]
     if not found:
         raise ValueError("give at least one file, or - for standard input; received none")
     return list({source.path: source for source in found}.values())
 
 
-def _meant(path: str, folder: Path) -> list[Source]:
+def _meant(named: Named, folder: Path) -> list[Source]:
+    if isinstance(named, Source):
+        return [named]
+    path = str(named)
     if path == "-":
         return [_standard_input(folder)]
     if Path(path).exists() or not glob.has_magic(path):

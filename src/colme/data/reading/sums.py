@@ -57,7 +57,11 @@ class Sums:
 
 
 def pass_over(
-    database: DuckDBPyConnection, rows: str, slice_of: str | None, extremes: bool
+    database: DuckDBPyConnection,
+    rows: str,
+    slice_of: str | None,
+    extremes: bool,
+    halves: bool = True,
 ) -> None:
     """Sum up all rows by slice, half and agent into the table `sums`.
 
@@ -66,11 +70,13 @@ def pass_over(
     database
         Which sums.
     rows
-        A query with columns agent, value and half, and tick if there are slices.
+        A query with columns agent and value, half if there are halves, tick if there are slices.
     slice_of
         What finds the slice of a row; None if all are in one and have no time.
     extremes
         Whether the least and the largest value are needed.
+    halves
+        Whether the halves of an agent's samples are summed up apart.
 
     Notes
     -----
@@ -92,7 +98,8 @@ def pass_over(
     timed = "count(*)" if slice_of is None else "count(tick)"
     low, high = ("min(value)", "max(value)") if extremes else ("0.0", "0.0")
     database.execute(
-        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_of or 0} AS slice, half, agent, "
+        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_of or 0} AS slice, "
+        f"{'half' if halves else 0} AS half, agent, "
         f"count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
         f"var_pop(value) AS variance, {low} AS low, {high} AS high FROM {rows} GROUP BY ALL"
     )

@@ -1,0 +1,57 @@
+"""The two consoles of the command line, and what every command says on them.
+
+Lives here: progress, notes, JSON.  Must not know what any command prints.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+__all__ = ["err", "note", "out", "print_json", "print_pieces", "progress", "say_finished"]
+
+out = Console()
+err = Console(stderr=True)
+
+
+@contextmanager
+def progress(
+    total: int = 1, first: str = "drawing samples"
+) -> Iterator[Callable[[str, float], None]]:
+    """Show one bar for all the work, on a terminal only."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    with bar:
+        task = bar.add_task(first, total=total)
+
+        def update(what: str, completed: float) -> None:
+            bar.update(task, description=what, completed=completed)
+
+        yield update
+
+
+def say_finished(name: str, seconds: float) -> None:
+    """Print that an experiment is done."""
+    err.print(f"{name}: {seconds:.1f} s", highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """Print one line of JSON."""
+    sys.stdout.write(json.dumps(value) + "\n")
+
+
+def print_pieces(pieces: Iterable[str]) -> None:
+    """Print text that comes in pieces, and end its line."""
+    sys.stdout.writelines(pieces)
+    sys.stdout.write("\n")
+
+
+def note(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning as one line."""
+    err.print(f"colme: note: {message}", markup=False, highlight=False, soft_wrap=True)
