@@ -1,9 +1,10 @@
 """How fast tables are read, beside a plain mean by agent of the same file, and in how much memory.
 
 Prints for whole numbers and for text as names: the time of the database's own means by agent, the
-time of `read`, their ratio, and the peak memory of a process that does nothing else.  Then the same
-with a column of times, for which there is no target.  Both take turns in the same run and use all
-cores.  `--rows 100000000` is the full size that the targets are for.
+time of `read` and `estimate` together, their ratio, and the peak memory of a process that does
+nothing else.  Then the same with a column of times, for which there is no target, and 100 000 agents
+with 50 rows each.  All take turns in the same run and use all cores.  `--rows 100000000` is the full
+size that the targets are for.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import duckdb
 
 REPEATS = 3
 N_AGENTS = 10_000
-RATIO, MEMORY = 2.0, 2.0
+RATIO, MEMORY, SECONDS = 2.0, 2.0, 20.0
 START = "import resource, sys, time; start = time.perf_counter()\n"
 END = """
 print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
@@ -32,15 +33,16 @@ READ = """
 import colme.data
 reading = colme.data.read("{file}", "{agent}", "value"{more})
 assert len(reading.summaries) == {agents} and reading.n_rows == {rows}, reading
+colme.data.estimate(reading.summaries)
 """
 
 
-def written(folder: Path, n_rows: int) -> Path:
+def written(folder: Path, n_rows: int, n_agents: int) -> Path:
     """Write the table, in no order of agents."""
-    file = folder / "table.parquet"
+    file = folder / f"{n_agents}.parquet"
     duckdb.sql(
         "COPY (SELECT a AS agent, 'agent ' || a AS name, 20 + a % 7 + u AS value, t FROM "
-        f"(SELECT CAST(hash(range) % {N_AGENTS} AS BIGINT) AS a, range AS t, "
+        f"(SELECT CAST(hash(range) % {n_agents} AS BIGINT) AS a, range AS t, "
         f"(hash(range + 7) % 1000003) / 1000003 AS u FROM range({n_rows}))) "
         f"TO '{file}' (FORMAT parquet)"
     )
@@ -56,9 +58,11 @@ def measured(code: str) -> tuple[float, float]:
     return seconds, memory
 
 
-def compare(file: Path, n_rows: int, agent: str, more: str, target: str) -> None:
-    """Print one line: the plain means and `read`, in turns."""
-    names = {"file": file, "agent": agent, "more": more, "agents": N_AGENTS, "rows": n_rows}
+def compare(
+    file: Path, n_rows: int, agent: str, more: str, target: str, n_agents: int = N_AGENTS
+) -> None:
+    """Print one line: the plain means, and `read` and `estimate`, in turns."""
+    names = {"file": file, "agent": agent, "more": more, "agents": n_agents, "rows": n_rows}
     pairs = [
         (measured(PLAIN.format(**names)), measured(READ.format(**names))) for _ in range(REPEATS)
     ]
@@ -75,13 +79,17 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     n_rows = parser.parse_args().rows
     with tempfile.TemporaryDirectory() as place:
-        file = written(Path(place), n_rows)
+        file = written(Path(place), n_rows, N_AGENTS)
         print(f"{n_rows} rows of {N_AGENTS} agents, Parquet of {file.stat().st_size / 1e9:.2f} GB")
-        print("names              plain     read    ratio  peak GB")
+        print("names              plain     ours    ratio  peak GB")
         must = f"must: ratio {RATIO:g}, peak {MEMORY:g}"
         compare(file, n_rows, "agent", "", must)
         compare(file, n_rows, "name", "", must)
         compare(file, n_rows, "agent", ', time="t"', "")
+        many, each = 100_000, 50
+        file = written(Path(place), many * each, many)
+        print(f"{many} agents with some {each} rows each")
+        compare(file, many * each, "agent", "", f"must: {SECONDS:g} s", many)
 
 
 if __name__ == "__main__":

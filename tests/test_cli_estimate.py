@@ -101,7 +101,9 @@ def test_people_read_the_story_the_classes_and_the_highest_agents(
     assert "Noise is estimated" in text
     assert "2 classes are found: 16 agents around" in text
     assert "holds only if the class is right" in text
-    assert "holds always, whatever its peers are: low to high, with probability 0.95" in text
+    assert (
+        "holds whatever its peers are, if what is said of noise does, with probability 0.95" in text
+    )
     assert "There are 22 more agents" in text
     found = estimate(read(table, "store", "sales").summaries)
     order = np.argsort(-found.estimates)

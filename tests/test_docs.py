@@ -42,9 +42,12 @@ def test_commands_on_the_page_run(page: Path, tmp_path: Path) -> None:
     if any(command.startswith("colme estimate") for command in commands(page)):
         table = [sys.executable, "-c", blocks(page, "python")[0]]  # the first piece writes a table
         subprocess.run(table, cwd=tmp_path, check=True, env=os.environ)
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     for command in commands(page):
         program, *arguments = shlex.split(command)
-        if program == "make":
+        if " | " in command:
+            run = ["bash", "-o", "pipefail", "-c", command]
+        elif program == "make":
             run = ["make", "--dry-run", "--directory", str(ROOT), *arguments]
         elif program == "colme":
             if " ".join(shlex.split(command)[:2]) in SLOW:
@@ -53,7 +56,7 @@ def test_commands_on_the_page_run(page: Path, tmp_path: Path) -> None:
         else:
             pytest.fail(f"{page.name} shows a command that nothing runs: {command}")
         done = subprocess.run(
-            run, cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ
+            run, cwd=tmp_path, capture_output=True, text=True, check=False, env=env
         )
         assert done.returncode == 0, (command, done.stderr)
 

@@ -135,9 +135,9 @@ def _print_agents(estimates: Estimates, top: int, show: Show) -> None:
     if more:
         _say(f"There are {more} more agents: print them with --top N, keep all with --out FILE.")
     _say(
-        "The interval of an agent holds always, whatever its peers are: low to high, with "
-        f"probability {1 - estimates.delta:.6g}.  gain: how many times its own rows the estimate "
-        "is worth.",
+        "The interval of an agent, low to high, holds whatever its peers are, if what is said of "
+        f"noise does, with probability {1 - estimates.delta:.6g}.  gain: how many times its own "
+        "rows the estimate is worth.",
         style="dim",
     )
 
