@@ -1,10 +1,11 @@
-"""How fast tables are read, beside a plain mean by agent of the same file, and in how much memory.
+"""How fast tables are estimated, beside a plain mean by agent of the same file, in how much memory.
 
-Prints for whole numbers and for text as names: the time of the database's own means by agent, the
-time of `read` and `estimate` together, their ratio, and the peak memory of a process that does
-nothing else.  Then the same with a column of times, for which there is no target, and 100 000 agents
-with 50 rows each.  All take turns in the same run and use all cores.  `--rows 100000000` is the full
-size that the targets are for.
+Prints for whole numbers and for text as names: the time of the database's own means by agent,
+that of `read`, and that of all that `colme estimate` does; their ratios to the first; and the peak
+memory of a process that does nothing else.  Then the same with a column of times, for which there
+is no target, and for 100 000 agents with 50 rows each.  All take turns in the same run, each in a
+process of its own, started and ended, on all cores.  `--rows 100000000` is the full size that the
+targets are for.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ READ = """
 import colme.data
 reading = colme.data.read("{file}", "{agent}", "value"{more})
 assert len(reading.summaries) == {agents} and reading.n_rows == {rows}, reading
-colme.data.estimate(reading.summaries)
+"""
+ESTIMATE = """
+import colme.data
+question = colme.data.Question(("{file}",), "{agent}", "value"{more})
+assert len(colme.data.find_out(question).estimates) == {agents}
 """
 
 
@@ -61,16 +66,17 @@ def measured(code: str) -> tuple[float, float]:
 def compare(
     file: Path, n_rows: int, agent: str, more: str, target: str, n_agents: int = N_AGENTS
 ) -> None:
-    """Print one line: the plain means, and `read` and `estimate`, in turns."""
+    """Print one line: the plain means, `read`, and all of the command, in turns."""
     names = {"file": file, "agent": agent, "more": more, "agents": n_agents, "rows": n_rows}
-    pairs = [
-        (measured(PLAIN.format(**names)), measured(READ.format(**names))) for _ in range(REPEATS)
-    ]
-    plain = min(pair[0][0] for pair in pairs)
-    ours = min(pair[1][0] for pair in pairs)
-    memory = max(pair[1][1] for pair in pairs)
+    codes = [code.format(**names) for code in (PLAIN, READ, ESTIMATE)]
+    turns = [[measured(code) for code in codes] for _ in range(REPEATS)]
+    plain, read, ours = (min(turn[k][0] for turn in turns) for k in range(3))
+    memory = max(turn[2][1] for turn in turns)
     label = f"{agent}{', by time' if more else ''}"
-    print(f"{label:16s} {plain:8.2f} {ours:8.2f} {ours / plain:8.2f} {memory:8.2f}   {target}")
+    print(
+        f"{label:14s} {plain:7.2f} {read:7.2f} {ours:9.2f} {read / plain:8.2f} {ours / plain:9.2f} "
+        f"{memory:8.2f}   {target}"
+    )
 
 
 def main() -> None:
@@ -81,7 +87,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         file = written(Path(place), n_rows, N_AGENTS)
         print(f"{n_rows} rows of {N_AGENTS} agents, Parquet of {file.stat().st_size / 1e9:.2f} GB")
-        print("names              plain     ours    ratio  peak GB")
+        print("names            plain    read  estimate   ratio     ratio  peak GB")
         must = f"must: ratio {RATIO:g}, peak {MEMORY:g}"
         compare(file, n_rows, "agent", "", must)
         compare(file, n_rows, "name", "", must)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from colme import _check
 from colme.data.reading.database import first
 from colme.data.reading.moments import Moments
 from colme.data.summaries import Halves, Summaries, merged
+
+Numbers: TypeAlias = NDArray[np.float64]
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -63,7 +65,7 @@ def pass_over(
     extremes: bool,
     halves: bool = True,
 ) -> None:
-    """Sum up all rows by slice, half and agent into the table `sums`.
+    """Sum up all rows by slice and agent into the table `sums`.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def pass_over(
     extremes
         Whether the least and the largest value are needed.
     halves
-        Whether the halves of an agent's samples are summed up apart.
+        Whether the samples of one half are counted and summed up, too.
 
     Notes
     -----
@@ -96,11 +98,11 @@ def pass_over(
     [2.0]
     """
     timed = "count(*)" if slice_of is None else "count(tick)"
+    halved = "sum(half)::BIGINT AS n_one, sum(half * value) AS one" if halves else "0, 0.0"
     low, high = ("min(value)", "max(value)") if extremes else ("0.0", "0.0")
     database.execute(
-        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_of or 0} AS slice, "
-        f"{'half' if halves else 0} AS half, agent, "
-        f"count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
+        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_of or 0} AS slice, agent, "
+        f"{halved}, count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
         f"var_pop(value) AS variance, {low} AS low, {high} AS high FROM {rows} GROUP BY ALL"
     )
 
@@ -183,17 +185,35 @@ def fetched(database: DuckDBPyConnection, by_number: bool, n_slices: int) -> Sum
     agents = names_of(np.asarray(found["agent"]), by_number)
     order = np.argsort(agents, kind="stable")
     sums = database.execute(
-        "SELECT slice, half, place, n, mean, variance * n AS squares "
+        "SELECT slice, place, n, mean, variance * n AS squares, n_one, one "
         "FROM sums JOIN names USING (agent)"
     ).fetchnumpy()
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    where = (*(np.asarray(sums[name]) for name in ("slice", "half")), rank[sums["place"]])
-    shape = (n_slices, 2, len(agents))
-    counts, means, squares = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
-    counts[where], means[where] = sums["n"], sums["mean"]
-    squares[where] = np.maximum(sums["squares"], 0.0)
-    return Sums(agents[order], counts, means, squares)
+    where = np.asarray(sums["slice"]), rank[sums["place"]]
+    parts = [np.zeros((n_slices, len(agents))) for _ in range(5)]
+    for part, name in zip(parts, ("n", "mean", "squares", "n_one", "one"), strict=True):
+        part[where] = sums[name]
+    return Sums(agents[order], *_halved(*parts))
+
+
+def _halved(
+    n: Numbers, mean: Numbers, squares: Numbers, n_one: Numbers, one: Numbers
+) -> tuple[NDArray[np.int64], Numbers, Numbers]:
+    """Return counts, means and squares by slice, half and agent, from those of all and of one half.
+
+    Only what the two means do not explain is known of the squares of both together: they share it
+    as they share the degrees of freedom.
+    """
+    other = n - n_one
+    means = np.stack([(n * mean - one) / np.maximum(other, 1), one / np.maximum(n_one, 1)], axis=1)
+    counts = np.stack([other, n_one], axis=1)
+    means = np.where(counts > 0, means, 0.0)
+    means = np.where(counts == n[:, np.newaxis], mean[:, np.newaxis], means)
+    apart = other * n_one / np.maximum(n, 1) * (means[:, 0] - means[:, 1]) ** 2
+    degrees = np.maximum(counts - 1, 0)
+    shares = degrees / np.maximum(degrees.sum(axis=1, keepdims=True), 1)
+    return counts.astype(np.int64), means, shares * np.maximum(squares - apart, 0.0)[:, np.newaxis]
 
 
 def names_of(found: NDArray[Any], by_number: bool) -> NDArray[Any]:
