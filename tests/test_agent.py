@@ -22,12 +22,14 @@ from colme.bounds import (
     NormalMixture,
     Restarted,
     Stitched,
+    Student,
     Windowed,
     split_risk,
 )
 
 BOUNDS: list[Bound] = [
     Asymptotic(50, burn_in=4),
+    Student(20),
     Betting(-1, 2, n_grid=20),
     EmpiricalBernstein(-1, 2),
     Laplace(0.2, 0.05),
