@@ -67,7 +67,7 @@ class Class:
     low: float
     high: float
     shared: int
-    """Members that are not told from some agent of another class either."""
+    """Members that are not told from another class's agents either, leaving out the mute."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,12 +161,18 @@ class Estimates:
         return sizes
 
     @cached_property
+    def mute(self) -> NDArray[np.bool_]:
+        """Which agents have so few samples that they cannot be told from anybody, however far."""
+        return np.isinf(self.told.spreads)
+
+    @cached_property
     def class_table(self) -> tuple[Class, ...]:
         """The classes, from the lowest mean on."""
         n, k = self.summaries.counts, self.classes
         sizes, samples = np.bincount(k), np.bincount(k, n)
         totals = np.bincount(k, n * self.summaries.means)
-        shared = np.bincount(k, self.alike > self.class_sizes)
+        mute_elsewhere = self.mute.sum() - np.bincount(k, self.mute)[k]
+        shared = np.bincount(k, self.alike > self.class_sizes + mute_elsewhere)
         first = np.zeros(len(sizes), np.int64)
         first[k[::-1]] = np.arange(len(k))[::-1]
         return tuple(

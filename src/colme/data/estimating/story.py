@@ -127,7 +127,12 @@ def _are_clear(estimates: Estimates) -> bool:
 
 def _borders(estimates: Estimates) -> Iterator[str]:
     """Say what it means if agents are like some of another class."""
-    classes, n = estimates.class_table, len(estimates)
+    classes, n, mute = estimates.class_table, len(estimates), int(estimates.mute.sum())
+    if 0 < mute < n:
+        yield (
+            f"{mute} of {n} agents have too few rows to be told from anybody; they are left aside "
+            "in what follows."
+        )
     shared = sum(one.shared for one in classes)
     if shared:
         yield (
@@ -151,7 +156,8 @@ def _help(estimates: Estimates) -> str:
 
 
 def _loners(estimates: Estimates) -> str:
-    alone = estimates.summaries.agents[estimates.alike == 1]
+    mute = estimates.mute
+    alone = estimates.summaries.agents[~mute & (estimates.alike - mute.sum() == 1)]
     risk = f"at a risk of {estimates.delta / 8:.2g} for each agent"
     if not len(alone):
         return f"No agent is surely different from all others ({risk})."
