@@ -133,7 +133,8 @@ def _print_agents(estimates: Estimates, top: int, show: Show) -> None:
     )
     more = len(estimates) - len(order)
     if more:
-        _say(f"There are {more} more agents: print them with --top N, keep all with --out FILE.")
+        others = "is 1 more agent" if more == 1 else f"are {more} more agents"
+        _say(f"There {others}: print all with --top N, keep all with --out FILE.")
     _say(
         "The interval of an agent, low to high, holds whatever its peers are, if what is said of "
         f"noise does, with probability {1 - estimates.delta:.6g}.  gain: how many times its own "
