@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,9 +128,8 @@ def find_out(question: Question, progress: Progress | None = None) -> Finding:
         if progress is not None and step in question.steps:
             progress(step, question.steps.index(step))
 
-    with _once(question) as asked, ThreadPoolExecutor(1) as aside:
+    with _once(question) as asked, _meanwhile(_get_ready) as ready:
         show("reading")
-        ready = aside.submit(_get_ready)
         reading = _read(asked)
         ready.result()
         show("estimating")
@@ -146,6 +145,16 @@ def find_out(question: Question, progress: Progress | None = None) -> Finding:
 def _get_ready() -> None:
     """Load what is compiled, on a table that does not matter, while another is read."""
     estimate(Summaries.of(np.arange(40) // 2, np.arange(40.0)))
+
+
+@contextmanager
+def _meanwhile(work: Callable[[], None]) -> Iterator[Future[None]]:
+    """Do the work beside; an error does not wait for its end."""
+    aside = ThreadPoolExecutor(1)
+    try:
+        yield aside.submit(work)
+    finally:
+        aside.shutdown(wait=False)
 
 
 @contextmanager

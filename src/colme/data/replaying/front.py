@@ -136,8 +136,8 @@ def replay(
     Notes
     -----
     One `estimate` for each of at most 20 moments, spread evenly over the slices; from 50 000 agents
-    on fewer, down to 8.  Moments know no halves of an agent's samples, so descriptions are trusted
-    as they are: the last estimates may differ a little from those of the whole table.
+    on fewer, down to 8.  The last estimates are those of the whole table if the moments know the
+    halves of each agent's samples, as those of `read` do.
     """
     if not moments.counts.any():
         raise ValueError("there are no rows: the table is empty")
