@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from colme._settings import Table
 from colme.arrivals import Arrivals
-from colme.experiment.table import Positive, Rates, Table
+from colme.experiment.numbers import Positive, Rates
 
 __all__ = ["ArrivalsSpec"]
 

@@ -15,9 +15,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from colme._settings import Table
 from colme.algorithm import ClassTest
 from colme.bounds import KINDS, Bound, Discounted, Restarted, Windowed, range_sigma, usual_bound
-from colme.experiment.table import Table
 from colme.noise import Bernoulli, Beta, Uniform
 from colme.problem import Problem
 

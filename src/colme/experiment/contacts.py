@@ -9,8 +9,8 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from colme._settings import Table
 from colme.contacts import Contacts
-from colme.experiment.table import Table
 from colme.gossip import Gossip
 
 __all__ = ["ContactsSpec"]

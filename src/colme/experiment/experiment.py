@@ -6,20 +6,19 @@ line, tables for people or plots.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from colme._settings import Table, read_toml
 from colme.algorithm import ALGORITHMS, Weighting, resolve
 from colme.contacts import Contacts
 from colme.experiment.arrivals import ArrivalsSpec
 from colme.experiment.bounds import BoundSpec, DriftSpec, bounds_of
 from colme.experiment.contacts import ContactsSpec
 from colme.experiment.problem import ProblemSpec
-from colme.experiment.table import Table, explain
 from colme.experiment.world import World
 from colme.problem import Problem
 from colme.simulate import simulate
@@ -39,6 +38,9 @@ class Experiment(Table):
     ... )
     >>> [trajectory.name for trajectory in experiment.run()]
     ['local', 'oracle']
+    >>> Experiment.make({"problem": {"class_means": [0.2], "n_agents": 2, "sigma": -1}})
+    Traceback (most recent call last):
+    ValueError: problem.sigma: Input should be greater than 0; received -1
     """
 
     problem: ProblemSpec
@@ -81,32 +83,11 @@ class Experiment(Table):
 
         A graph is looked for beside the file.
         """
-        try:
-            with Path(path).open("rb") as stream:
-                content = tomllib.load(stream)
-        except OSError as error:
-            raise ValueError(f"cannot read {str(path)!r}: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is not a TOML file: {error}") from None
+        content = read_toml(path)
         contacts = content.get("contacts")
         if isinstance(contacts, dict) and isinstance(contacts.get("graph"), str):
             contacts["graph"] = str(Path(path).parent / contacts["graph"])
         return content
-
-    @classmethod
-    def make(cls, content: dict[str, Any]) -> Self:
-        """Return the experiment that nested plain values describe; report every fault at once.
-
-        Examples
-        --------
-        >>> Experiment.make({"problem": {"class_means": [0.2], "n_agents": 2, "sigma": -1}})
-        Traceback (most recent call last):
-        ValueError: problem.sigma: Input should be greater than 0; received -1
-        """
-        try:
-            return cls.model_validate(content)
-        except ValidationError as error:
-            raise ValueError(explain(error)) from None
 
     def world(self) -> World:
         """Return what the experiment happens in, for `run` and for summaries.

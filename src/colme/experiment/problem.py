@@ -10,7 +10,8 @@ from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from colme.experiment.table import Sigmas, Table
+from colme._settings import Table
+from colme.experiment.numbers import Sigmas
 from colme.noise import Bernoulli, Beta, Gaussian, Noise, Uniform
 from colme.problem import Problem
 
