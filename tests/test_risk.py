@@ -9,13 +9,23 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from colme import kernels
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
-from colme.bounds import Bound, EmpiricalBernstein, Laplace, NormalMixture
+from colme.bounds import (
+    Bound,
+    Budget,
+    EmpiricalBernstein,
+    Laplace,
+    NormalMixture,
+    spend_risk,
+    split_risk,
+)
 from colme.rules import Choice
 from colme.summary import View
 from colme.views import Views, views_of
@@ -158,3 +168,53 @@ def test_an_agent_among_its_like_excludes_anyone_no_more_often_than_its_risk(
     assert p_value(honest, runs, RISK) > 1e-3
     half = agents_that_exclude(n_agents, runs, 0.25, gamma, seed=3)
     assert p_value(half, runs, RISK) < 1e-6
+
+
+def series_that_exclude(n_peers: int, runs: int, sigma: float, priced: bool, seed: int) -> int:
+    """Return in how many runs an agent that spends its risk peer by peer excludes its like."""
+    rng = np.random.default_rng(seed)
+    bounds: list[Bound] = [NormalMixture(sigma, 100, RISK)] * (n_peers + 1)
+    prices = [Budget(RISK, None).price(j) if priced else 0.0 for j in range(n_peers + 1)]
+    choice = JOINT._replace(query=int(QueryStrategy.RESTRICTED_ROUND_ROBIN))
+    n_excluding = 0
+    for _ in range(runs):
+        views = views_of(rng.normal(0, 0.5, (HORIZON, n_peers + 1)), bounds, with_squares=False)
+        views = views._replace(offsets=views.offsets + np.array(prices)[:, None])
+        n_excluding += excludes(views, -math.log(RISK), choice)
+    return n_excluding
+
+
+@pytest.mark.parametrize(("n_peers", "runs"), [(1, 1000), (9, 1000), (49, 500)])
+def test_peers_met_one_after_another_are_excluded_no_more_often_than_the_whole_series(
+    n_peers: int, runs: int
+) -> None:
+    honest = series_that_exclude(n_peers, runs, 0.5, priced=True, seed=4)
+    assert p_value(honest, runs, RISK) > 1e-3
+    half = series_that_exclude(n_peers, runs, 0.25, priced=True, seed=5)
+    assert p_value(half, runs, RISK) < 1e-6
+
+
+def test_peers_met_one_after_another_at_the_same_risk_each_would_break_the_promise() -> None:
+    alike = series_that_exclude(49, 500, 0.5, priced=False, seed=6)
+    assert p_value(alike, 500, RISK) < 1e-6
+
+
+@given(st.floats(0.001, 0.999), st.integers(1, 10**6), st.integers(1, 1000))
+def test_however_many_are_met_no_more_than_an_eighth_of_the_risk_is_spent(
+    delta: float, j: int, n: int
+) -> None:
+    budget, own = Budget(delta, None), spend_risk(delta, 0)
+    assert budget.gamma == own == delta / 16
+    assert math.exp(-budget.price(j)) * own == pytest.approx(spend_risk(delta, j))
+    assert spend_risk(delta, j + 1) < spend_risk(delta, j) < own
+    # what is left beyond j, Σ 1/i² over i > j, is below 1/j
+    spent = sum(spend_risk(delta, i) for i in range(n + 1))
+    assert spent < delta / 8 < spent + own * 6 / math.pi**2 / n * (1 + 1e-9)
+
+
+def test_a_declared_number_of_agents_has_no_price() -> None:
+    assert Budget(0.1, 5).gamma == split_risk(0.1, 5)
+    assert [Budget(0.1, 5).price(j) for j in range(4)] == [0.0] * 4
+    for j in (-1, 0.5, None):
+        with pytest.raises(ValueError, match=f"j must be .*received {j}"):
+            spend_risk(0.1, j)  # type: ignore[arg-type]

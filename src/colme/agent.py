@@ -6,16 +6,17 @@ objects: only names, queries and replies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Self
 
-from colme import _check, model, rules
-from colme.algorithm import Algorithm, ClassTest, Weighting, resolve
-from colme.bounds import Bound, choose_bound, split_risk
+from colme import _check, rules
+from colme.algorithm import Algorithm, ClassTest, resolve
+from colme.bounds import Bound, Budget, choose_bound
 from colme.memory import Memory
 from colme.messages import Query, Reply, Snapshot
 from colme.reading import completed, view_of
 from colme.summary import recentred
+from colme.weighing import Weighing
 
 __all__ = ["Agent"]
 
@@ -39,6 +40,7 @@ class Agent:
         Total risk of this agent's guarantees.
     max_agents
         The most agents, this one included, that it may ever know: the risk is split over them.
+        Without it there is no such number, and less and less risk goes to each peer it meets.
     algorithm
         A name from `colme.ALGORITHMS` or an `Algorithm`.
     eta, within
@@ -52,6 +54,8 @@ class Agent:
         How many agents, itself included, the agent remembers at a time; by default all it meets.
         In a full row a peer that is met takes the place of one that was excluded, or is unlikely
         to share the agent's mean.
+    cap
+        How many times the agent's own count a peer may weigh, 1 or more; by default any number.
 
     Examples
     --------
@@ -76,40 +80,33 @@ class Agent:
         sigma: float | None = None,
         bound: Bound | None = None,
         delta: float,
-        max_agents: int,
+        max_agents: int | None = None,
         algorithm: str | Algorithm = "sharp",
         eta: float | None = None,
         within: float | None = None,
         peers: Iterable[str] = (),
         classmates: Iterable[str] | None = None,
         room: int | None = None,
+        cap: float | None = None,
     ) -> None:
         self.name = name
         self.algorithm = resolve(algorithm, eta, within)
-        self.room = None if room is None else _check.positive_int("room", room)
         self.delta = _check.risk("delta", delta)
-        self.max_agents = _check.positive_int("max_agents", max_agents)
-        gamma = split_risk(delta, max_agents)
+        self.max_agents = max_agents
+        if max_agents is not None:
+            self.max_agents = _check.positive_int("max_agents", max_agents)
+        self._budget = Budget(self.delta, self.max_agents)
+        gamma = self._budget.gamma
         self.bound = choose_bound(self.algorithm.class_test, sigma, bound, gamma)
-        if (classmates is None) == (self.algorithm.class_test == ClassTest.KNOWN):
-            raise ValueError(
-                "classmates are given exactly when the algorithm's class test is 'known'; "
-                f"received classmates={classmates!r} with {self.algorithm.class_test.word!r}"
-            )
         self._choice = rules.Choice.of(self.algorithm, gamma)
         self._turn = rules.Turn()
-        self._model = model.Model.blank()
         self._stream = self.bound.stream()
         names = list(peers)
         names = names if name in names else [name, *names]
-        if self.room is not None and len(set(names)) > self.room:
-            raise ValueError(
-                f"{name!r} has room for {self.room} agents, itself included; received "
-                f"{len(set(names))}: name fewer peers or give it more room"
-            )
-        known = None if classmates is None else frozenset(classmates) | {name}
-        self._memory = Memory(name, names, self.max_agents, self._choice, known)
-        self._bench = model.Bench.blank(len(self._memory))
+        self.room = None if room is None else _check.positive_int("room", room)
+        self._memory = Memory(name, names, self.max_agents, self._choice, classmates, self.room)
+        self._weighing = Weighing(self._choice, self._memory, self.bound.scale, cap)
+        self.cap = self._weighing.cap
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, count={self.count}, estimate={self.estimate:.6g})"
@@ -137,7 +134,7 @@ class Agent:
     @property
     def optimistic_class(self) -> frozenset[str]:
         """The peers that may share the agent's mean, itself included; unheard peers are in."""
-        return self._memory.named(self._pool()[0].member)
+        return self._memory.named(self._weighing.pooled()[0].member)
 
     @property
     def likely_class(self) -> frozenset[str]:
@@ -145,32 +142,26 @@ class Agent:
 
         Only algorithms that weigh by a model say so; for others it is the agent alone.
         """
-        same = [False] * len(self._memory.replies)
-        row = self._pool()[0]
-        model.meet_all(len(same), row, self._model, self._bench)
-        model.likely(self._memory.own, len(same), row, self._model, self._bench, same)
-        return self._memory.named(same)
+        return self._weighing.likely()
 
     @property
     def estimate(self) -> float:
         """The agent's current estimate of its own mean; NaN before there is anything to weigh."""
-        return self._pool()[1]
+        return self._weighing.pooled()[1]
 
     def meet(self, peer: str) -> bool:
         """Make room for a peer in the row; return False if there is none to be made."""
-        memory, n = self._memory, len(self._memory)
+        memory, cursor = self._memory, self._turn.cursor
         if peer in memory.index:
             return True
-        if self.room is not None and n == self.room:
-            l = rules.next_room(self._choice, memory.own, n, self._turn.cursor, memory.row)
+        if memory.is_full:
+            l = rules.next_room(self._choice, memory.own, len(memory), cursor, memory.row)
             if l < 0:
                 return False
-            if memory.row.counts[l] > 0:
-                model.forget(memory.row.means[l], self._model)
+            self._weighing.forget(l)
             memory.give(l, peer)
             return True
         memory.add(peer)
-        self._bench = model.Bench.blank(n + 1)
         return True
 
     def perceive(self, *samples: float) -> None:
@@ -191,17 +182,20 @@ class Agent:
         self._remember(self.answer(Query(self.name, self.name)))
         self._exclude()
 
-    def choose_peer(self) -> str | None:
-        """Return the peer to ask now and move on to it; None if there is nobody to ask."""
-        l, self._turn = rules.take_turn(
-            self._choice,
-            self._memory.own,
-            len(self._memory),
-            self.bound.revisit_in(int(self._memory.row.epochs[self._memory.own])),
-            self._turn,
-            self._memory.row,
-        )
-        return None if l < 0 else self._memory.names[l]
+    def choose_peer(self, reachable: Container[str] | None = None) -> str | None:
+        """Return the peer to ask now and move on to it; None if there is nobody to ask.
+
+        With `reachable` given, peers not in it are passed over, as if they had had their turn.
+        """
+        memory, own = self._memory, self._memory.own
+        revisit = self.bound.revisit_in(int(memory.row.epochs[own]))
+        asking = self._choice, own, len(memory), revisit, self._turn, memory.row
+        if reachable is None:
+            l, self._turn = rules.take_turn(*asking)
+        else:
+            here = [name in reachable for name in memory.names]
+            l, self._turn = rules.take_turn_among(*asking, here)
+        return None if l < 0 else memory.names[l]
 
     def answer(self, query: Query) -> Reply:
         """Return what the agent says about itself."""
@@ -233,40 +227,22 @@ class Agent:
             return False
         self._remember(reply)
         self._exclude()
-        clock = max(self.count, self._turn.n_asked)
-        if self.algorithm.weighting == Weighting.MODEL and model.refit_due(self._model, clock):
-            n = len(self._memory)
-            model.learn_noise(n, self.bound.scale, self._memory.row, self._model)
-            model.refit(self._memory.own, n, clock, self._memory.row, self._model, self._bench)
+        self._weighing.learn(max(self.count, self._turn.n_asked))
         return True
 
     def snapshot(self) -> Snapshot:
         """Return all state, to be restored later with `Agent.restore`."""
-        sticky = self.algorithm.class_test == ClassTest.JOINT
         return Snapshot(
             name=self.name,
             algorithm=self.algorithm,
             bound=self.bound,
             delta=self.delta,
             max_agents=self.max_agents,
-            replies=tuple(self._memory.replies),
             turn=self._turn,
-            classmates=None
-            if self._memory.classmates is None
-            else tuple(sorted(self._memory.classmates)),
-            excluded=tuple(
-                peer
-                for peer, l in self._memory.index.items()
-                if sticky and not self._memory.row.member[l]
-            ),
-            shown=tuple(
-                peer
-                for peer, l in self._memory.index.items()
-                if sticky and self.algorithm.within is not None and self._memory.row.shown[l]
-            ),
-            room=self.room,
             stream=self._stream.state(),
-            model=tuple(tuple(part) for part in self._model),
+            model=tuple(tuple(part) for part in self._weighing.model),
+            cap=self.cap,
+            **self._memory.state(),
         )
 
     @classmethod
@@ -289,41 +265,32 @@ class Agent:
             peers=[reply.sender for reply in snapshot.replies],
             classmates=snapshot.classmates,
             room=snapshot.room,
+            cap=snapshot.cap,
         )
+        if snapshot.max_agents is None:
+            agent._memory.places, agent._memory.n_met = list(snapshot.places), snapshot.n_met
         agent._turn = rules.Turn(*snapshot.turn)
         agent._stream = agent.bound.resume(snapshot.stream)
-        agent._model = model.Model.of(snapshot.model)
+        agent._weighing.resume(snapshot.model)
         for reply in snapshot.replies:
             agent._remember(reply)
-        for peer in snapshot.excluded:
-            agent._memory.row.member[agent._memory.index[peer]] = False
-        for peer in snapshot.shown:
-            agent._memory.row.shown[agent._memory.index[peer]] = True
+        agent._memory.decide(snapshot.excluded, snapshot.shown)
         return agent
 
     def _begin_anew(self) -> None:
         """Forget every exclusion: the agent's own stream has begun anew."""
         rules.begin_anew(self._choice, self._memory.own, len(self._memory), self._memory.row)
-        model.hurry(self._model)
+        self._weighing.hurry()
         self._turn = self._turn._replace(n_asked=0)
 
     def _remember(self, reply: Reply) -> None:
         """Write a reply into the row, as the agent reads it at its own risk."""
         reply = completed(reply, self.bound)
-        self._memory.write(reply, view_of(reply, self._choice.log_risk, self._model))
+        price = self._budget.price(self._memory.places[self._memory.index[reply.sender]])
+        seen = view_of(reply, self._choice.log_risk, self._weighing.model, price)
+        self._memory.write(reply, seen)
 
     def _exclude(self) -> None:
         """Rule out for good whom the joint test rules out now; other tests keep no memory."""
         if self.algorithm.class_test == ClassTest.JOINT:
             rules.classify(self._choice, self._memory.own, len(self._memory), self._memory.row)
-
-    def _pool(self) -> tuple[rules.Row, float]:
-        """Return the row as it is classified now, and the estimate; change nothing."""
-        n = len(self._memory)
-        flags = {"member": list(self._memory.row.member), "shown": list(self._memory.row.shown)}
-        row = self._memory.row._replace(**flags)
-        if self.algorithm.weighting != Weighting.MODEL:
-            return row, rules.pool(self._choice, self._memory.own, n, row)[1]
-        rules.classify(self._choice, self._memory.own, n, row)
-        model.gather(self._memory.own, n, row, self._model, self._bench)
-        return row, model.estimate(self._memory.own, n, row, self._model, self._bench)

@@ -72,7 +72,7 @@ class Weighting(_Word):
     Examples
     --------
     >>> [weighting.word for weighting in Weighting]
-    ['simple', 'soft', 'aggressive', 'class-uniform', 'model']
+    ['simple', 'soft', 'aggressive', 'class-uniform', 'model', 'robust']
     """
 
     SIMPLE = 0
@@ -80,6 +80,12 @@ class Weighting(_Word):
     AGGRESSIVE = 2
     CLASS_UNIFORM = 3
     MODEL = 4
+    ROBUST = 5
+
+    @property
+    def needs_squares(self) -> bool:
+        """Whether it looks at how much samples scatter."""
+        return self in (Weighting.MODEL, Weighting.ROBUST)
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,12 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
             Weighting.MODEL,
             ClassTest.JOINT,
             meaning="recommended: sharper test, peers weighed by how likely they are classmates",
+        ),
+        "robust": Algorithm(
+            _RRR,
+            Weighting.ROBUST,
+            ClassTest.JOINT,
+            meaning="for fleets in which some may lie: a minority cannot move the estimate far",
         ),
         "round-robin": Algorithm(
             _RR, Weighting.SIMPLE, meaning="ask everyone in turn, pool possible classmates"

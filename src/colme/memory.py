@@ -6,9 +6,12 @@ what follows from a row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
 from colme import rules
+from colme.algorithm import ClassTest
 from colme.messages import Reply
 from colme.summary import View
 
@@ -25,34 +28,59 @@ class Memory:
     names
         Whom it knows from the start, itself among them.
     most
-        The most agents that its risk was split over.
+        The most agents that its risk was split over; None: it is spent peer by peer.
     choice
         Its algorithm.
     classmates
         The true class, if the algorithm knows it.
+    room
+        The most entries; None: any number.
+
+    Attributes
+    ----------
+    places, n_met
+        For each entry, the how-manieth peer ever met it is, 0 for the agent; how many were met.
 
     Examples
     --------
     >>> memory = Memory("a", ["b", "a"], 2, rules.Choice(1, 2, 0, eta=0.0, log_risk=1.0))
     >>> memory.own, memory.index["b"], sorted(memory.named(memory.row.member))
     (1, 0, ['a', 'b'])
+    >>> memory.give(0, "c")
+    >>> memory.places, memory.n_met
+    ([2, 0], 2)
     """
 
     def __init__(
         self,
         owner: str,
         names: Iterable[str],
-        most: int,
+        most: int | None,
         choice: rules.Choice,
-        classmates: frozenset[str] | None = None,
+        classmates: Iterable[str] | None = None,
+        room: int | None = None,
     ) -> None:
+        known = list(dict.fromkeys(names))
+        if room is not None and len(known) > room:
+            raise ValueError(
+                f"{owner!r} has room for {room} agents, itself included; received "
+                f"{len(known)}: name fewer peers or give it more room"
+            )
+        if (classmates is None) == (choice.class_test == ClassTest.KNOWN):
+            raise ValueError(
+                "classmates are given exactly when the algorithm's class test is 'known'; received "
+                f"classmates={classmates!r} with {ClassTest(choice.class_test).word!r}"
+            )
         self.names: list[str] = []
         self.index: dict[str, int] = {}
         self.replies: list[Reply] = []
+        self.places: list[int] = []
+        self.n_met = 0
         self.row = rules.Row.blank(0)
-        self.classmates = classmates
+        self.classmates = None if classmates is None else frozenset(classmates) | {owner}
+        self.room = room
         self._owner, self._most, self._choice = owner, most, choice
-        for name in dict.fromkeys(names):
+        for name in known:
             self.add(name)
 
     def __len__(self) -> int:
@@ -63,10 +91,15 @@ class Memory:
         """Where the agent itself stands."""
         return self.index[self._owner]
 
+    @property
+    def is_full(self) -> bool:
+        """Whether somebody new must take the entry of somebody else."""
+        return self.room is not None and len(self.names) >= self.room
+
     def add(self, peer: str) -> None:
         """Make the row one entry longer, for a peer never heard of."""
         _check_name(peer)
-        if len(self.names) == self._most:
+        if self._most is not None and len(self.names) >= self._most:
             raise ValueError(
                 f"{self._owner!r} split its risk over {self._most} agents and knows as many; "
                 f"received one more, {peer!r}: declare a larger max_agents"
@@ -75,6 +108,7 @@ class Memory:
             values.append(value)  # type: ignore[union-attr, arg-type]
         self.names.append(peer)
         self.replies.append(Reply(peer, 0.0, 0))
+        self.places.append(self._next_place(peer))
         self.index[peer] = len(self.names) - 1
         self._clear(len(self.names) - 1)
 
@@ -83,6 +117,7 @@ class Memory:
         _check_name(peer)
         del self.index[self.names[l]]
         self.names[l], self.replies[l] = peer, Reply(peer, 0.0, 0)
+        self.places[l] = self._next_place(peer)
         self.index[peer] = l
         rules.remember(self.row, l, View())
         self._clear(l)
@@ -97,7 +132,38 @@ class Memory:
 
     def named(self, flags: rules.Flags) -> frozenset[str]:
         """Return the names of the entries that a flag is set for."""
-        return frozenset(name for name, flag in zip(self.names, flags, strict=True) if flag)
+        return frozenset(self.listed(flags))
+
+    def listed(self, flags: rules.Flags) -> tuple[str, ...]:
+        """Return the names of the entries that a flag is set for, in the order of the row."""
+        return tuple(name for name, flag in zip(self.names, flags, strict=True) if flag)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a `Snapshot` keeps of the memory, by the names of its fields."""
+        sticky = self._choice.class_test == ClassTest.JOINT
+        careful = sticky and self._choice.within < math.inf
+        spent = self._most is None
+        return {
+            "replies": tuple(self.replies),
+            "classmates": None if self.classmates is None else tuple(sorted(self.classmates)),
+            "excluded": self.listed([sticky and not member for member in self.row.member]),
+            "shown": self.listed([careful and shown for shown in self.row.shown]),
+            "room": self.room,
+            "places": tuple(self.places) if spent else (),
+            "n_met": self.n_met if spent else 0,
+        }
+
+    def decide(self, excluded: Iterable[str], shown: Iterable[str]) -> None:
+        """Take over what was decided once and for all."""
+        for peer in excluded:
+            self.row.member[self.index[peer]] = False
+        for peer in shown:
+            self.row.shown[self.index[peer]] = True
+
+    def _next_place(self, peer: str) -> int:
+        """Count one more peer met, and return how many; the agent itself has place 0."""
+        self.n_met += peer != self._owner
+        return self.n_met if peer != self._owner else 0
 
     def _clear(self, l: int) -> None:
         """Decide about an entry never heard of: a member, and shown to be one if need be."""

@@ -127,7 +127,9 @@ class Snapshot:
     is None unless the class is known a priori; `turn` is where the agent is in its round of
     queries (the peer asked last, the excluded peer asked last, how many queries); `excluded` are
     the peers ruled out for good and `shown` those shown to be close enough; `stream` is the state
-    of the agent's own stream, `model` the last fit and `room` the length of a limited row.
+    of the agent's own stream, `model` the last fit and `room` the length of a limited row.  `cap`
+    is how often its own count a peer may weigh.  Without a declared maximum, `places` say the
+    how-manieth peer ever met each is, 0 for the agent itself, and `n_met` how many were met.
 
     Examples
     --------
@@ -141,7 +143,7 @@ class Snapshot:
     algorithm: Algorithm
     bound: Bound
     delta: float
-    max_agents: int
+    max_agents: int | None
     replies: tuple[Reply, ...]
     turn: tuple[int, int, int]
     classmates: tuple[str, ...] | None
@@ -150,6 +152,9 @@ class Snapshot:
     stream: Mapping[str, float | list[float]]
     model: tuple[tuple[float, ...], ...]
     room: int | None
+    cap: float | None = None
+    places: tuple[int, ...] = ()
+    n_met: int = 0
 
     def __post_init__(self) -> None:
         peers = [reply.sender for reply in self.replies]
@@ -165,6 +170,14 @@ class Snapshot:
         _whole("cursor", cursor, -1, len(peers) - 1)
         _whole("visited", visited, -1, len(peers) - 1)
         _whole("n_asked", n_asked, 0, _MOST)
+        _whole("n_met", self.n_met, 0, _MOST)
+        for place, peer in zip(self.places, peers, strict=self.max_agents is None):
+            own = peer == self.name
+            _whole(f"the place of {peer!r}", place, 0 if own else 1, 0 if own else self.n_met)
+        if len(set(self.places)) != len(self.places):
+            raise ValueError("no two peers are met in the same place")
+        if self.max_agents is not None and (self.places or self.n_met):
+            raise ValueError("places are kept only where risk is spent peer by peer")
 
     def to_json(self) -> str:
         """Return the snapshot as one line of JSON; what is infinite there is null."""
@@ -185,7 +198,7 @@ class Snapshot:
             record["algorithm"] = Algorithm(**record["algorithm"])
             record["bound"] = from_plain(record["bound"])
             record["replies"] = tuple(_with_infinities(reply) for reply in record["replies"])
-            for key in ("turn", "excluded", "shown"):
+            for key in {"turn", "excluded", "shown", "places"} & record.keys():
                 record[key] = tuple(record[key])
             record["model"] = tuple(tuple(map(float, part)) for part in record["model"])
             if record["classmates"] is not None:

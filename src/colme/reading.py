@@ -40,20 +40,26 @@ def completed(reply: Reply, bound: Bound) -> Reply:
     )
 
 
-def view_of(reply: Reply, log_risk: float, model: Model) -> View:
+def view_of(reply: Reply, log_risk: float, model: Model, price: float = 0.0) -> View:
     """Return what a complete reply says, with risk γ, to an agent with that model of the noise.
+
+    An agent that tests this sender at a smaller risk γ_j pays the price ln(γ/γ_j): that much more
+    evidence is needed, in every test and in the radius.
 
     Examples
     --------
     >>> reply = Reply("b", mean=0.5, count=3, squares=0.5, shape=(0.125, float("inf"), 1.0))
     >>> view_of(reply, log_risk=1.0, model=Model.blank()).radius == (2 * 0.125 * 2.0) ** 0.5
     True
+    >>> view_of(reply, log_risk=1.0, model=Model.blank(), price=0.5).offset
+    1.5
     >>> view_of(Reply("b", 0.0, 0), log_risk=1.0, model=Model.blank()) == View()
     True
     """
     if reply.count == 0 or reply.squares is None or reply.shape is None:
         return View(epoch=reply.epoch)
-    radius = Evidence(reply.mean, *reply.shape).radius(log_risk)
+    spread, slope, offset = reply.shape
+    evidence = Evidence(reply.mean, spread, slope, offset + price)
     precision = mean_precision(reply.count, reply.squares, model)
-    told = (*reply.shape, reply.squares, reply.epoch)
-    return View(reply.mean, reply.count, radius, precision, *told)
+    told = (spread, slope, evidence.offset, reply.squares, reply.epoch)
+    return View(reply.mean, reply.count, evidence.radius(log_risk), precision, *told)

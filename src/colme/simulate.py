@@ -155,7 +155,10 @@ def _work_on_run(
     chosen = trajectory.algorithm
     by_model = chosen.weighting == Weighting.MODEL
     views = views_of(
-        setup.samples[run], setup.bounds, with_squares=by_model, arrivals=setup.arrivals_of(run)
+        setup.samples[run],
+        setup.bounds,
+        with_squares=chosen.weighting.needs_squares,
+        arrivals=setup.arrivals_of(run),
     )
     choice = Choice.of(chosen, setup.gamma)
     fleet = _fleet(setup, run)

@@ -21,7 +21,7 @@ from colme.bounds.kinds import KINDS, from_plain, to_plain
 from colme.bounds.mixture import Laplace, NormalMixture, mixture_width, tuned_prior
 from colme.bounds.protocol import Bound, Stream
 from colme.bounds.restarted import Restarted
-from colme.bounds.risk import split_risk
+from colme.bounds.risk import Budget, spend_risk, split_risk
 from colme.bounds.running import folded_mean, folded_squares
 from colme.bounds.scale import range_sigma
 from colme.bounds.stitched import Stitched
@@ -34,6 +34,7 @@ __all__ = [
     "Asymptotic",
     "Betting",
     "Bound",
+    "Budget",
     "Discounted",
     "EmpiricalBernstein",
     "Evidence",
@@ -52,6 +53,7 @@ __all__ = [
     "mixture_width",
     "range_sigma",
     "separated",
+    "spend_risk",
     "split_risk",
     "student_radius",
     "student_spread",

@@ -26,7 +26,7 @@ class Flags:
     {'batch': 10}
     """
 
-    keys: ClassVar[dict[str, str]] = {}
+    called: ClassVar[dict[str, str]] = {}
     """Keys that are called otherwise than their flags."""
     choices: ClassVar[tuple[str, ...]] = ()
     """Keys of which a table has only one."""
@@ -34,7 +34,7 @@ class Flags:
     def given(self) -> dict[str, Any]:
         """Return the keys that flags set."""
         return {
-            self.keys.get(name, name): value
+            self.called.get(name, name): value
             for name, value in vars(self).items()
             if value is not None
         }
@@ -111,7 +111,7 @@ class ProblemFlags(Flags):
     change: tuple[tuple[int, int, int, float], ...] | None = None
     problem_seed: int | None = None
 
-    keys: ClassVar[dict[str, str]] = {
+    called: ClassVar[dict[str, str]] = {
         "agents": "n_agents",
         "change": "changes",
         "problem_seed": "seed",
@@ -165,7 +165,7 @@ class ArrivalFlags(Flags):
     silent: float | None = None
     arrivals_seed: int | None = None
 
-    keys: ClassVar[dict[str, str]] = {"rates_between": "between", "arrivals_seed": "seed"}
+    called: ClassVar[dict[str, str]] = {"rates_between": "between", "arrivals_seed": "seed"}
     choices: ClassVar[tuple[str, ...]] = ("batch", "rates", "between")
 
     def given(self) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class ContactFlags(Flags):
     gossip_every: int | None = None
     contacts_seed: int | None = None
 
-    keys: ClassVar[dict[str, str]] = {"contacts": "size", "contacts_seed": "seed"}
+    called: ClassVar[dict[str, str]] = {"contacts": "size", "contacts_seed": "seed"}
     choices: ClassVar[tuple[str, ...]] = ("size", "graph")
 
 
@@ -236,7 +236,7 @@ class BoundFlags(Flags):
     burn_in: int | None = None
     n_grid: int | None = None
 
-    keys: ClassVar[dict[str, str]] = {"bound": "kind"}
+    called: ClassVar[dict[str, str]] = {"bound": "kind"}
 
     def given(self) -> dict[str, Any]:
         """Return the keys that flags set."""

@@ -62,7 +62,7 @@ class RunningFlags(Flags):
     epsilon: tuple[float, ...] | None = None
     seed: int | None = None
 
-    keys: ClassVar[dict[str, str]] = {"algorithm": "algorithms", "epsilon": "epsilons"}
+    called: ClassVar[dict[str, str]] = {"algorithm": "algorithms", "epsilon": "epsilons"}
 
 
 def simulate(

@@ -4,7 +4,14 @@ Lives here: who belongs, whom to ask, how to pool.  The plain agent passes rows 
 compiled simulator rows of arrays.  Must not know time, I/O or randomness.
 """
 
-from colme.rules.asking import Turn, makes_room, next_peer, next_room, take_turn
+from colme.rules.asking import (
+    Turn,
+    makes_room,
+    next_peer,
+    next_room,
+    take_turn,
+    take_turn_among,
+)
 from colme.rules.belonging import (
     begin_anew,
     belongs,
@@ -15,6 +22,7 @@ from colme.rules.belonging import (
     show_all,
 )
 from colme.rules.pooling import class_uniform_sums, overlap_sums, overlap_weight, pool, simple_sums
+from colme.rules.robust import agreement, robust_mean
 from colme.rules.row import Choice, Flags, Numbers, Row, remember, view
 
 __all__ = [
@@ -23,6 +31,7 @@ __all__ = [
     "Numbers",
     "Row",
     "Turn",
+    "agreement",
     "begin_anew",
     "belongs",
     "class_uniform_sums",
@@ -37,8 +46,10 @@ __all__ = [
     "pool",
     "remember",
     "renew",
+    "robust_mean",
     "show_all",
     "simple_sums",
     "take_turn",
+    "take_turn_among",
     "view",
 ]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from colme._compile import compiled
 from colme.algorithm import QueryStrategy, Weighting
 from colme.rules.belonging import belongs
-from colme.rules.row import Choice, Row, view
+from colme.rules.row import Choice, Flags, Row, view
 from colme.summary import View
 
-__all__ = ["Turn", "makes_room", "next_peer", "next_room", "take_turn"]
+__all__ = ["Turn", "makes_room", "next_peer", "next_room", "take_turn", "take_turn_among"]
 
 _FAR = 9.0
 """Peers more than 3 standard errors away are far: squared."""
@@ -43,6 +43,19 @@ class Turn(NamedTuple):
 
 
 @compiled
+def _may_ask(choice: Choice, own: View, peer: View, member: bool, again: bool) -> bool:
+    """Return whether the strategy may ask a peer; with `again`, one that was excluded."""
+    return choice.query == QueryStrategy.ROUND_ROBIN or belongs(choice, own, peer, member) != again
+
+
+@compiled
+def _goes_again(choice: Choice, revisit: int, turn: Turn) -> bool:
+    """Return whether the next query goes to an excluded peer."""
+    restricted = choice.query == QueryStrategy.RESTRICTED_ROUND_ROBIN
+    return restricted and revisit > 0 and (turn.n_asked + 1) % revisit == 0
+
+
+@compiled
 def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row, again: bool = False) -> int:
     """Return the first peer after `cursor`, going round, that the strategy may ask; -1 if none.
 
@@ -64,12 +77,7 @@ def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row, again: bool
     l, own = cursor, view(row, a)
     for _ in range(n):
         l = l + 1 if l + 1 < n else 0
-        if l == a:
-            continue
-        if (
-            choice.query == QueryStrategy.ROUND_ROBIN
-            or belongs(choice, own, view(row, l), row.member[l]) != again
-        ):
+        if l != a and _may_ask(choice, own, view(row, l), row.member[l], again):
             return l
     return -1
 
@@ -93,8 +101,7 @@ def take_turn(
     (2, Turn(cursor=1, visited=2, n_asked=2))
     """
     n_asked = turn.n_asked + 1
-    restricted = choice.query == QueryStrategy.RESTRICTED_ROUND_ROBIN
-    again = restricted and revisit > 0 and n_asked % revisit == 0
+    again = _goes_again(choice, revisit, turn)
     l = next_peer(choice, a, n, turn.visited if again else turn.cursor, row, again)
     if again and l >= 0:
         return l, Turn(turn.cursor, l, n_asked)
@@ -103,6 +110,42 @@ def take_turn(
     if l < 0:
         return l, turn
     return l, Turn(l, turn.visited, n_asked)
+
+
+def take_turn_among(
+    choice: Choice, a: int, n: int, revisit: int, turn: Turn, row: Row, reachable: Flags
+) -> tuple[int, Turn]:
+    """Do what `take_turn` does, and pass over peers that cannot be reached now.
+
+    Their turn is used up, and only who is asked counts as asked.  So whoever the turn fell to, it
+    would have fallen to as well had it been the only one in reach, and the same turn comes after.
+
+    Examples
+    --------
+    >>> choice = Choice(QueryStrategy.ROUND_ROBIN, 0, 0, 0.0, 1.0)
+    >>> take_turn_among(choice, 0, 3, 0, Turn(), Row.blank(3), [True, False, True])
+    (2, Turn(cursor=2, visited=-1, n_asked=1))
+    """
+    n_asked = turn.n_asked + 1
+    if _goes_again(choice, revisit, turn):
+        l = _next_among(choice, a, n, turn.visited, row, reachable, again=True)
+        if l >= 0:
+            return l, Turn(turn.cursor, l, n_asked)
+    l = _next_among(choice, a, n, turn.cursor, row, reachable, again=False)
+    return (l, turn) if l < 0 else (l, Turn(l, turn.visited, n_asked))
+
+
+def _next_among(
+    choice: Choice, a: int, n: int, cursor: int, row: Row, reachable: Flags, again: bool
+) -> int:
+    """Return whom `next_peer` would, were the others not there."""
+    own, asks = view(row, a), choice.query != QueryStrategy.NONE
+    for step in range(1, n + 1):
+        l = (cursor + step) % n
+        if asks and l != a and reachable[l]:  # noqa: SIM102 - the test of the class is dear
+            if _may_ask(choice, own, view(row, l), row.member[l], again):
+                return l
+    return -1
 
 
 @compiled

@@ -10,6 +10,7 @@ import math
 from colme._compile import compiled
 from colme.algorithm import Weighting
 from colme.rules.belonging import belongs, classify, show_all
+from colme.rules.robust import robust_mean
 from colme.rules.row import Choice, Row, view
 from colme.summary import View
 
@@ -152,6 +153,8 @@ def pool(choice: Choice, a: int, n: int, row: Row) -> tuple[int, float]:
         n_changed, weights, total = overlap_sums(choice, a, n, row)
     else:
         n_changed = classify(choice, a, n, row)
+        if choice.weighting == Weighting.ROBUST:
+            return n_changed, robust_mean(a, n, row)
         if choice.weighting == Weighting.SIMPLE:
             weights, total = simple_sums(n, row)
         else:

@@ -1,0 +1,166 @@
+"""What `colme fleet` and `colme watch` show: tables that live on a terminal, lines elsewhere.
+
+Lives here: their tables, lines and sentences.  Must not know flags, networks or how anything is
+computed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["fleet_line", "fleet_table", "showing", "watch_line", "watch_table"]
+
+_LINE_EVERY = 3.0
+"""Seconds from one line to the next where there is no terminal."""
+_AROUND = 4
+"""Lines of a terminal that a table of agents leaves for all else."""
+
+Show = Callable[[Callable[[int], RenderableType], Callable[[], str]], None]
+
+
+@contextmanager
+def showing(console: Console) -> Iterator[Show]:
+    """Show what changes: on a terminal in place, elsewhere as a line every few seconds.
+
+    Gives a function that is called with how to make the table, for a number of lines, and the line.
+    """
+    if not console.is_terminal:
+        yield _lines(console)
+        return
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        yield lambda table, _: live.update(table(console.height), refresh=True)
+
+
+def _lines(console: Console) -> Show:
+    due = [time.monotonic()]
+
+    def show(_: Callable[[int], RenderableType], line: Callable[[], str]) -> None:
+        if time.monotonic() >= due[0]:
+            due[0] = time.monotonic() + _LINE_EVERY
+            console.print(line(), markup=False, highlight=False, soft_wrap=True)
+
+    return show
+
+
+def fleet_table(report: Mapping[str, Any]) -> RenderableType:
+    """Return how a fleet fares against the truth: a row for each class, and sums below."""
+    table = Table(title=_title(report), title_justify="left")
+    names = ("class", "agents", "error", "alone", "identified", "class size", "likely")
+    for name in names:
+        table.add_column(name, justify="right")
+    for row in report["classes"]:
+        honest = row["agents"] - row["liars"]
+        table.add_row(
+            _number(row["true_mean"]),
+            f"{honest}" + (f" + {row['liars']} liars" if row["liars"] else ""),
+            _number(row["error"], ".4f"),
+            _number(row["local_error"], ".4f"),
+            _number(row["identified"], ".0%"),
+            _number(row["class_size"]),
+            _number(row["likely_size"]),
+        )
+    return Group(table, *(Text(line) for line in _sums(report)))
+
+
+def fleet_line(report: Mapping[str, Any]) -> str:
+    """Return the same in one line."""
+    rows = [row for row in report["classes"] if row["error"] is not None]
+    n_heard = sum(row["heard"] for row in rows) or 1
+    error = sum(row["error"] * row["heard"] for row in rows) / n_heard if rows else None
+    alone = sum(row["local_error"] * row["heard"] for row in rows) / n_heard if rows else None
+    return (
+        f"{report['seconds']:.0f} s: {report['present']} of {report['agents']} agents, "
+        f"{report['samples']} samples, error {_number(error, '.4f')} "
+        f"(alone {_number(alone, '.4f')}), {report['messages_per_second']:.0f} messages/s"
+    )
+
+
+def _title(report: Mapping[str, Any]) -> str:
+    return (
+        f"{report['fleet']}: {report['present']} of {report['agents']} agents, "
+        f"{len(report['alive'])} processes, {report['seconds']:.0f} s"
+    )
+
+
+def _sums(report: Mapping[str, Any]) -> Iterator[str]:
+    messages, delay = report["messages"], report["delay"]
+    yield (
+        f"{report['samples']} samples ({_number(report['steps'])} of the agent in the middle); "
+        f"{report['messages_per_second']:.0f} messages per second, "
+        f"{messages.get('unanswered', 0)} questions unanswered"
+    )
+    yield (
+        f"{messages.get('ticks', 0)} ticks, {messages.get('skipped', 0)} skipped; answers after "
+        f"{_milliseconds(delay['p50'])} (99 %: {_milliseconds(delay['p99'])}, of the slowest agent "
+        f"{_milliseconds(delay['worst'])})"
+    )
+    yield f"refused: {_reasons(report['refused'])}"
+
+
+def watch_table(
+    fleet: str, agents: Sequence[Mapping[str, Any]], waiting: str | None, height: int
+) -> RenderableType:
+    """Return a row for each agent of a fleet, as many as fit into so many lines.
+
+    Each agent is its snapshot with an `age` in seconds and whether it `is_here`.
+    """
+    if not agents:
+        return Text(waiting or f"{fleet}: no agent has published a snapshot yet")
+    table = Table(title=_watch_title(fleet, agents), title_justify="left")
+    table.add_column("agent", no_wrap=True)
+    names = ("samples", "alone", "estimate", "class", "likely", "known", "here", "age", "refused")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    fitting = max(1, height - 2 * _AROUND)
+    for one in agents[:fitting]:
+        table.add_row(*_agent_cells(one), style=None if one["is_here"] else "dim")
+    left = len(agents) - fitting
+    return Group(table, Text(f"and {left} more")) if left > 0 else table
+
+
+def _agent_cells(one: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        one["agent"],
+        str(one["count"]),
+        _number(one["mean"], ".5g"),
+        _number(one["estimate"], ".5g"),
+        str(one["class_size"]),
+        str(one["likely_size"]),
+        str(one["known"]),
+        str(one["present"]),
+        f"{one['age']:.0f} s",
+        str(sum(one["refused"].values())),
+    )
+
+
+def watch_line(fleet: str, agents: Sequence[Mapping[str, Any]], waiting: str | None) -> str:
+    """Return the same in one line."""
+    if not agents:
+        return waiting or f"{fleet}: no agent has published a snapshot yet"
+    return _watch_title(fleet, agents)
+
+
+def _watch_title(fleet: str, agents: Sequence[Mapping[str, Any]]) -> str:
+    here = sum(one["is_here"] for one in agents)
+    samples = sum(one["samples"] for one in agents)
+    return f"{fleet}: {here} agents here, {len(agents)} seen, {samples} samples"
+
+
+def _number(value: float | None, form: str = "g") -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1000 * seconds:.0f} ms"
+
+
+def _reasons(refused: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(refused.items())) or "nothing"

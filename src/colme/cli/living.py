@@ -1,0 +1,278 @@
+"""`colme node` and `colme router`: a device, and the place where devices meet.
+
+Lives here: their flags, signals and exit.  Must not know how anything runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from colme import _terminal
+from colme._settings import read_toml
+from colme.cli.flags import Flags
+from colme.live.host import Host, run_node
+from colme.live.logs import is_stranger, read_along, start_logging
+from colme.live.network import let_transport_speak
+from colme.live.router import Router, RouterSettings
+from colme.live.settings import NodeSettings
+from colme.live.telemetry import serve_metrics
+
+__all__ = ["LearningFlags", "NetworkFlags", "NodeFlags", "node", "router"]
+
+logger = logging.getLogger("colme.live")
+Level = Literal["debug", "info", "warning", "error"]
+
+
+@Parameter(name="*", group=Group("Learning", sort_key=2))
+@dataclass(frozen=True)
+class LearningFlags(Flags):
+    """How the agent learns: the same for all agents of a fleet.
+
+    Attributes
+    ----------
+    sigma
+        Sub-Gaussian scale of one sample; or give --range or --estimated.
+    range
+        Least and greatest sample possible.
+    estimated
+        Nothing is known of the noise but that it is Gaussian.
+    restart
+        The mean may change: begin anew when it does.
+    delta
+        Total risk of the agent's guarantees (0.001).
+    algorithm
+        A name from `colme algorithms` (sharp); robust bounds what a minority of liars can do.
+    eta
+        Agents whose means differ by at most this much count as one class.
+    within
+        Pool a peer only once its mean is shown to be less than this away.
+    max_agents
+        The most agents there can ever be; without it each new peer is given less risk.
+    room
+        How many agents, itself included, it remembers at a time (all).
+    cap
+        How many times the agent's own samples a peer may weigh (100).
+    rate
+        The most samples per second that any agent takes: replies that say more are refused.
+    burst
+        So many samples may come at once (100).
+    trusting
+        Believe every reply.
+    """
+
+    sigma: float | None = None
+    range: tuple[float, float] | None = None
+    estimated: bool | None = None
+    restart: bool | None = None
+    delta: float | None = None
+    algorithm: str | None = None
+    eta: float | None = None
+    within: float | None = None
+    max_agents: int | None = None
+    room: int | None = None
+    cap: float | None = None
+    rate: float | None = None
+    burst: int | None = None
+    trusting: bool | None = None
+
+
+@Parameter(name="*", group=Group("Network", sort_key=3))
+@dataclass(frozen=True)
+class NetworkFlags(Flags):
+    """How it is connected.
+
+    Attributes
+    ----------
+    listen
+        Addresses HOST:PORT to listen on.
+    connect
+        Addresses HOST:PORT of nodes or routers to connect to; two are better than one.
+    keys
+        Folder that `colme keys issue` made: links are encrypted, and answers sealed.
+    insecure
+        Allow links beyond this machine without keys, and samples from other machines.
+    """
+
+    listen: tuple[str, ...] | None = None
+    connect: tuple[str, ...] | None = None
+    keys: Path | None = None
+    insecure: bool | None = None
+
+
+@Parameter(name="*", group=Group("Node", sort_key=1))
+@dataclass(frozen=True)
+class NodeFlags(Flags):
+    """The node itself.
+
+    Attributes
+    ----------
+    fleet
+        Name of the fleet.
+    id
+        Name of this agent, like no other in the fleet.
+    state
+        Folder where it keeps everything; one for each node.
+    source
+        Where samples come from: - (standard input, a number or JSON per line), file:PATH
+        (followed as it grows), tcp:HOST:PORT or unix:PATH (to listen on), mqtt://HOST:PORT/TOPIC.
+    mode
+        peer (every node connects to every other, up to some 50) or client (through a router).
+    interval
+        Seconds from one tick to the next (1).
+    every
+        Seconds from one snapshot to the next (each tick).
+    in_step
+        Tick with every sample, in step with all peers.
+    peers
+        Names of peers known beforehand, in the order in which they are asked.
+    no_sync
+        Do not wait for the disk: survives a crash of the node, not a loss of power.
+    stop_at_end
+        Stop when the source ends.
+    metrics
+        Address HOST:PORT of a page for Prometheus.
+    """
+
+    fleet: str | None = None
+    id: str | None = None
+    state: Path | None = None
+    source: str | None = None
+    mode: Literal["peer", "client"] | None = None
+    interval: float | None = None
+    every: float | None = None
+    in_step: bool | None = None
+    peers: tuple[str, ...] | None = None
+    no_sync: bool | None = None
+    stop_at_end: bool | None = None
+    metrics: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the keys that flags set."""
+        table = super().given()
+        if table.pop("no_sync", None):
+            table["sync"] = False
+        return table
+
+
+_output = Group("Output", sort_key=4)
+
+
+def node(
+    config: Path | None = None,
+    /,
+    *,
+    flags: NodeFlags | None = None,
+    learning: LearningFlags | None = None,
+    network: NetworkFlags | None = None,
+    quiet: Annotated[bool, Parameter(group=_output)] = False,
+    log: Annotated[Level, Parameter(group=_output)] = "warning",
+) -> None:
+    """Run one agent on this device: it takes samples, asks peers, and is asked.
+
+    Prints a snapshot as one line of JSON after each tick, and logs to standard error.  Ends on
+    Ctrl-C or SIGTERM; started again with the same state it goes on.  Two nodes on one machine:
+
+        colme node --fleet home --id hall --state hall --sigma 0.5 --listen 127.0.0.1:7447
+
+        colme node --fleet home --id attic --state attic --sigma 0.5 --connect 127.0.0.1:7447
+
+    Across machines, with keys from `colme keys`:
+
+        colme node --fleet home --id hall --state hall --sigma 0.5 --keys keys/hall
+        --mode client --connect router.example:7447 --source tcp:127.0.0.1:9000
+
+    Parameters
+    ----------
+    config
+        TOML file with the same words as the flags, which override it.
+    quiet
+        Print no snapshots.
+    log
+        Least level of log lines: debug, info, warning or error.
+    """
+    content = {} if config is None else read_toml(config)
+    for given in (flags, learning, network):
+        content = content if given is None else given.over(content)
+    start_logging(log)
+    settings = NodeSettings.make(content)
+    asyncio.run(_run_node(settings, None if quiet else _terminal.print_json))
+
+
+def router(
+    config: Path | None = None,
+    /,
+    *,
+    fleet: str | None = None,
+    network: NetworkFlags | None = None,
+    every: float | None = None,
+    log: Annotated[Level, Parameter(group=_output)] = "warning",
+) -> None:
+    """Run a router: where clients of a large fleet meet, and devices that cannot be reached.
+
+    With keys it lets each device speak in its own name only.  Prints what it counts as one line of
+    JSON now and then.  Examples:
+
+        colme router --fleet home
+
+        colme router --fleet home --listen 0.0.0.0:7447 --keys keys/router
+
+    Parameters
+    ----------
+    config
+        TOML file with the same words as the flags, which override it.
+    fleet
+        Name of the fleet.
+    every
+        Seconds from one line to the next (60).
+    log
+        Least level of log lines: debug, info, warning or error.
+    """
+    content = {} if config is None else read_toml(config)
+    content |= {key: value for key, value in {"fleet": fleet, "every": every}.items() if value}
+    content = content if network is None else network.over(content)
+    start_logging(log)
+    asyncio.run(_run_router(RouterSettings.make(content)))
+
+
+async def _run_node(settings: NodeSettings, emit: Callable[[dict[str, Any]], None] | None) -> None:
+    def started(host: Host) -> None:
+        _on_signals(host.stop)
+        _listen_to_transport(host.turn_away)
+        if settings.metrics is not None:
+            serve_metrics(settings.metrics, host.reports)
+
+    await run_node(settings, emit=emit, started=started)
+
+
+async def _run_router(settings: RouterSettings) -> None:
+    running = Router(settings)
+    _on_signals(running.stop)
+    _listen_to_transport(running.turn_away)
+    await running.run(_terminal.print_json)
+
+
+def _on_signals(stop: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+
+
+def _listen_to_transport(turn_away: Callable[[str], None]) -> None:
+    """Let warnings of the transport become log lines, and strangers be counted."""
+
+    def heard(level: str, origin: str, text: str) -> None:
+        if is_stranger(origin):
+            turn_away(text)
+        else:
+            logger.log(logging.WARNING if level == "warn" else logging.ERROR, "%s", text)
+
+    read_along(heard)
+    let_transport_speak()

@@ -1,0 +1,255 @@
+"""A host: the nodes of one process, which share its store and its link.
+
+Lives here: putting a node together from settings and its past, and running several.  Must not know
+the command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from colme.agent import Agent
+from colme.live.addresses import Wiring
+from colme.live.keys import Identity
+from colme.live.membership import Membership
+from colme.live.network import Link
+from colme.live.node import Node, Pace
+from colme.live.settings import AgentSettings, NodeSettings
+from colme.live.sources import Source, source_of
+from colme.live.station import Station
+from colme.live.store import Store
+from colme.messages import Reply
+
+__all__ = ["Host", "Resident", "run_node"]
+
+log = logging.getLogger("colme.live")
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Resident:
+    """An agent that lives on a host.
+
+    Parameters
+    ----------
+    name, source
+        Its name, and where its samples come from.
+    peers
+        Whom it knows beforehand, in the order in which they are asked.
+    refused
+        What was refused, by reason: shared with the source.
+    tongue
+        What it says of itself, given the truth; None: the truth.  For fleets that try out liars.
+
+    Examples
+    --------
+    >>> from colme.live.sources import source_of
+    >>> Resident("kitchen", source_of("-")).peers
+    ()
+    """
+
+    name: str
+    source: Source
+    peers: tuple[str, ...] = ()
+    refused: Counter[str] = field(default_factory=Counter)
+    tongue: Callable[[Reply], Reply] | None = None
+
+
+class Host:
+    """Nodes that share one store and one link.
+
+    Parameters
+    ----------
+    fleet
+        The fleet's name.
+    settings
+        How its agents learn.
+    state
+        The folder of the store.
+    wiring
+        How the host is connected.
+    pace
+        When its nodes act.
+    identity
+        Its keys: it then seals what it says, and wants answers sealed.
+    sync
+        Whether what is stored also survives a loss of power.
+
+    Examples
+    --------
+    >>> Host.__name__
+    'Host'
+    """
+
+    def __init__(
+        self,
+        fleet: str,
+        settings: AgentSettings,
+        state: Path,
+        wiring: Wiring,
+        pace: Pace,
+        *,
+        identity: Identity | None = None,
+        sync: bool = True,
+    ) -> None:
+        self.nodes: dict[str, Node] = {}
+        self._last: dict[str, dict[str, Any]] = {}
+        self._fleet, self._settings, self._pace = fleet, settings, pace
+        self._identity = identity
+        self._link = Link(wiring, fleet)
+        self._store = Store.open(state, fleet, sync=sync)
+
+    async def run(self, residents: Sequence[Resident], emit: Emit | None = None) -> None:
+        """Run a node for each resident until all have ended; see `stop`."""
+        opening = asyncio.create_task(self._link.open())
+        try:
+            for resident in residents:
+                self.nodes[resident.name] = await self._settle(resident, emit)
+            lives = [asyncio.create_task(node.run()) for node in self.nodes.values()]
+            if self._stopped:
+                self.stop()
+            opening.add_done_callback(lambda done: self._opened(done))
+            await asyncio.gather(*lives)
+        finally:
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+            await self._link.close()
+            await self._store.close()
+        if self._failure is not None:
+            raise self._failure
+
+    _stopped = False
+    _failure: BaseException | None = None
+
+    def stop(self) -> None:
+        """Let all nodes end soon."""
+        self._stopped = True
+        for node in self.nodes.values():
+            node.stop()
+
+    def turn_away(self, reason: str) -> None:
+        """Count somebody who had no valid certificate, with every node."""
+        log.warning("a stranger was turned away: %s", reason)
+        for node in self.nodes.values():
+            node.station.refused["stranger"] += 1
+
+    def reports(self) -> list[dict[str, Any]]:
+        """Return the last snapshot of each node."""
+        return list(self._last.values())
+
+    def _opened(self, opening: asyncio.Task[None]) -> None:
+        """End everything if the network cannot be had at all."""
+        if not opening.cancelled() and opening.exception() is not None:
+            self._failure = opening.exception()
+            self.stop()
+
+    async def _settle(self, resident: Resident, emit: Emit | None) -> Node:
+        """Return the node of a resident, with its past if it has one."""
+        past = self._store.adopt(resident.name)
+        agent = self._settings.agent(resident.name, resident.peers)
+        station = Station(
+            agent,
+            self._fleet,
+            past.life,
+            Membership(self._pace.interval),
+            self._settings.scrutiny(),
+            seal=self._identity,
+            in_step=self._pace.in_step,
+            refused=resident.refused,
+            tongue=resident.tongue,
+        )
+        if past.checkpoint is None:
+            await self._store.checkpoint(resident.name, station.checkpoint())
+        else:
+            station.resume(past.checkpoint, past.events)
+            _check_same(station.agent, agent)
+
+        def tell(report: dict[str, Any]) -> None:
+            self._last[resident.name] = report
+            self._link.publish(resident.name, json.dumps(report).encode())
+            if emit is not None:
+                emit(report)
+
+        return Node(station, self._store, resident.source, self._link, self._pace, tell)
+
+
+def _check_same(before: Agent, now: Agent) -> None:
+    """Refuse settings under which what was learnt would mean something else."""
+    for word in ("algorithm", "bound", "delta", "max_agents", "room", "cap"):
+        was, wanted = getattr(before, word), getattr(now, word)
+        if was != wanted:
+            raise ValueError(
+                f"{now.name!r} has lived with {word} = {was}; received {wanted}: give what it had, "
+                "or start with an empty state folder, as a new life"
+            )
+
+
+async def run_node(
+    settings: NodeSettings,
+    source: Source | None = None,
+    emit: Emit | None = None,
+    started: Callable[[Host], None] | None = None,
+) -> None:
+    """Run one node until it is stopped; `started` is given the host, which can be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from colme.live.sources import Iterating
+    >>> async def numbers(n: int):
+    ...     for sample in [0.3, 0.5][n:]:
+    ...         yield sample
+    >>> snapshots = []
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     settings = NodeSettings(
+    ...         fleet="home", id="a", state=Path(place), sigma=0.5, interval=0.01, stop_at_end=True
+    ...     )
+    ...     asyncio.run(run_node(settings, Iterating(numbers), snapshots.append))
+    >>> snapshots[-1]["count"], snapshots[-1]["estimate"]
+    (2, 0.4)
+    """
+    identity = None if settings.keys is None else _identity_of(settings)
+    pace = Pace(settings.interval, settings.every, settings.in_step, settings.stop_at_end)
+    refused: Counter[str] = Counter()
+    if source is None:
+        source = _source_of(settings, refused)
+    host = Host(
+        settings.fleet,
+        settings,
+        settings.state,
+        settings.wiring(identity),
+        pace,
+        identity=identity,
+        sync=settings.sync,
+    )
+    if started is not None:
+        started(host)
+    await host.run([Resident(settings.id, source, settings.peers, refused)], emit)
+
+
+def _source_of(settings: NodeSettings, refused: Counter[str]) -> Source:
+    def on_bad(reason: str) -> None:
+        refused["sample"] += 1
+        log.warning("%s refused a sample: %s", settings.id, reason)
+
+    return source_of(settings.source, allow_remote=settings.insecure, on_bad=on_bad)
+
+
+def _identity_of(settings: NodeSettings) -> Identity:
+    assert settings.keys is not None
+    identity = Identity.load(settings.keys)
+    if (identity.name, identity.fleet) != (settings.id, settings.fleet):
+        raise ValueError(
+            f"the keys in {str(settings.keys)!r} are those of {identity.name!r} in the fleet "
+            f"{identity.fleet!r}; received {settings.id!r} in {settings.fleet!r}: give the folder "
+            "that 'colme keys issue' made for this node"
+        )
+    return identity

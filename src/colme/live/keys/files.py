@@ -1,0 +1,201 @@
+"""The files of an authority and of its devices.
+
+Lives here: their names, how they are written (private, and complete or not at all) and read.  Must
+not know what a certificate says.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from colme._files import replacing
+from colme.live.wire import check_name
+
+try:
+    from fcntl import LOCK_EX, flock
+except ImportError:  # a system on which processes cannot wait for each other so
+    flock = None  # type: ignore[assignment]
+
+__all__ = [
+    "AUTHORITY_CERTIFICATE",
+    "AUTHORITY_KEY",
+    "DEVICE_CERTIFICATE",
+    "DEVICE_KEY",
+    "MEMBERS",
+    "alone",
+    "new_folder",
+    "read_certificate",
+    "read_key",
+    "read_members",
+    "write_certificate",
+    "write_key",
+    "write_members",
+]
+
+AUTHORITY_CERTIFICATE, AUTHORITY_KEY = "ca.pem", "ca.key"
+DEVICE_CERTIFICATE, DEVICE_KEY = "device.pem", "device.key"
+MEMBERS = "members"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Let one process at a time change what is in a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place, alone(Path(place)):
+    ...     write_members(Path(place) / "members", ["a"])
+    """
+    if flock is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        flock(descriptor, LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Give a private draft of a folder that takes the place of `target` once it is complete.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with new_folder(Path(place) / "a") as draft:
+    ...         write_members(draft / "members", ["a"])
+    ...     [path.name for path in Path(place).iterdir()]
+    ['a']
+    """
+    draft, old = (target.with_name(f".{target.name}-{os.getpid()}.{end}") for end in ("new", "old"))
+    try:
+        draft.mkdir(mode=0o700)
+        yield draft
+        if target.exists():
+            target.rename(old)
+        draft.rename(target)
+    finally:
+        for left in (draft, old):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    """Write a private key that only its owner can read; refuse to overwrite anything.
+
+    Examples
+    --------
+    >>> import stat, tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_key(Path(place) / "a.key", ec.generate_private_key(ec.SECP256R1()))
+    ...     stat.filemode((Path(place) / "a.key").stat().st_mode)
+    '-rw-------'
+    """
+    text = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text)
+
+
+def write_certificate(path: Path, certificate: x509.Certificate) -> None:
+    """Write a certificate as text (PEM).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from colme.live.keys.certificates import certify_authority, new_key
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_certificate(Path(place) / "a.pem", certify_authority("lab", new_key()))
+    ...     (Path(place) / "a.pem").read_text().splitlines()[0]
+    '-----BEGIN CERTIFICATE-----'
+    """
+    with replacing(path) as draft:
+        draft.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+
+def read_key(path: Path) -> ec.EllipticCurvePrivateKey:
+    """Return the private key in a file, or raise ValueError if it holds none of our kind.
+
+    Examples
+    --------
+    >>> read_key(Path("nowhere.key"))
+    Traceback (most recent call last):
+    ValueError: nowhere.key is missing
+    """
+    text = _read(path)
+    try:
+        key = serialization.load_pem_private_key(text, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it wants a password
+        key = None
+    if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
+        return key
+    raise ValueError(f"{path} holds no private key that 'colme keys' has made")
+
+
+def read_certificate(path: Path) -> x509.Certificate:
+    """Return the certificate in a file, or raise ValueError if it holds none.
+
+    Examples
+    --------
+    >>> read_certificate(Path("nowhere.pem"))
+    Traceback (most recent call last):
+    ValueError: nowhere.pem is missing
+    """
+    text = _read(path)
+    try:
+        return x509.load_pem_x509_certificate(text)
+    except ValueError:
+        raise ValueError(f"{path} holds no certificate") from None
+
+
+def read_members(path: Path) -> tuple[str, ...]:
+    """Return the names in a file, one per line.
+
+    Examples
+    --------
+    >>> read_members(Path("nowhere/members"))
+    Traceback (most recent call last):
+    ValueError: nowhere/members is missing
+    """
+    lines = _read(path).decode("utf-8", "replace").splitlines()
+    try:
+        return tuple(dict.fromkeys(check_name("name", line.strip()) for line in lines if line))
+    except ValueError as error:
+        raise ValueError(f"{path} must hold one name per line: {error}") from None
+
+
+def write_members(path: Path, names: Iterable[str]) -> None:
+    """Write names, one per line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_members(Path(place) / "members", ["router", "a"])
+    ...     read_members(Path(place) / "members")
+    ('router', 'a')
+    """
+    with replacing(path) as draft:
+        draft.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path} is missing") from None

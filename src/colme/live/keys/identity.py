@@ -1,0 +1,145 @@
+"""The identity of one device: its keys, the seals it makes and the seals of others.
+
+Lives here: loading and checking keys, sealing, opening.  Must not know what is sealed, nor where it
+goes.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from pathlib import Path
+from typing import Self
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from colme.live.keys import files
+from colme.live.keys.certificates import Holder, fleet_of, verify
+from colme.live.wire import Refused, Sealed
+
+__all__ = ["Identity"]
+
+_ALGORITHM = ec.ECDSA(hashes.SHA256())
+_PURPOSE = b"colme seal 1\0"  # a signature made for anything else is no seal
+
+
+class Identity:
+    """Who a device is: the folder that its fleet's authority has issued to it.
+
+    `Identity.load` reads it.  The paths are for TLS; `seal` and `open` prove who said what, however
+    it has travelled.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from colme.live.keys import Authority
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     authority = Authority.create(Path(place) / "keys", "lab")
+    ...     a, b = (Identity.load(authority.issue(name)) for name in "ab")
+    >>> sealed = a.seal(b"my mean is 0.5", context=b"asked by b")
+    >>> b.open(sealed, context=b"asked by b")
+    'a'
+    >>> b.open(sealed, context=b"asked by c")
+    Traceback (most recent call last):
+    colme.live.wire.Refused: the signature in the name of a is wrong
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        authority: x509.Certificate,
+        certificate: x509.Certificate,
+        key: ec.EllipticCurvePrivateKey,
+        members: tuple[str, ...],
+    ) -> None:
+        self.ca_path = folder / files.AUTHORITY_CERTIFICATE
+        self.certificate_path = folder / files.DEVICE_CERTIFICATE
+        self.key_path = folder / files.DEVICE_KEY
+        self.members = members
+        self.fleet = fleet_of(authority)
+        self._authority = authority
+        self._certificate = certificate.public_bytes(Encoding.DER)
+        self._key = key
+        self._own = self._checked(certificate)
+        self.name = self._own.name
+
+    def __repr__(self) -> str:
+        return f"Identity({self.name!r}, fleet={self.fleet!r}, days_left={self.days_left})"
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a device's folder; raise ValueError, with what to do, unless all of it is right."""
+        try:
+            authority = files.read_certificate(folder / files.AUTHORITY_CERTIFICATE)
+            certificate = files.read_certificate(folder / files.DEVICE_CERTIFICATE)
+            key = files.read_key(folder / files.DEVICE_KEY)
+            members = files.read_members(folder / files.MEMBERS)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}: copy the whole folder that 'colme keys issue' has made for this device"
+            ) from None
+        return cls(folder, authority, certificate, key, members)
+
+    @property
+    def days_left(self) -> int:
+        """For how many more whole days the certificate is valid; renew it well before 0."""
+        return int((self._own.end - time.time()) // 86400)
+
+    def seal(self, payload: bytes, context: bytes) -> Sealed:
+        """Sign a payload, said in a context that whoever opens the seal knows as well."""
+        signature = self._key.sign(_signed(payload, context), _ALGORITHM)
+        return Sealed(payload, self._certificate, signature)
+
+    def open(self, sealed: Sealed, context: bytes) -> str:
+        """Return the name of who sealed it in that context, or raise `Refused`.
+
+        The reason is "stranger" for a certificate that is none, has ended or is not of this fleet,
+        and "forged" for a signature that its holder has not made.
+        """
+        try:
+            holder = verify(sealed.certificate, self._authority)
+        except Exception:  # the bytes of a stranger can be wrong in every way
+            raise Refused("stranger", f"no certificate of fleet {self.fleet}'s authority") from None
+        if holder.fleet != self.fleet:
+            raise Refused("stranger", f"{holder.name} is of fleet {holder.fleet}")
+        if not holder.holds_now():
+            raise Refused("stranger", f"the certificate of {holder.name} is not valid today")
+        try:
+            holder.key.verify(sealed.signature, _signed(sealed.payload, context), _ALGORITHM)
+        except InvalidSignature:
+            raise Refused(
+                "forged", f"the signature in the name of {holder.name} is wrong"
+            ) from None
+        return holder.name
+
+    def _checked(self, certificate: x509.Certificate) -> Holder:
+        """Return what the device's own certificate says, or raise ValueError."""
+        path = self.certificate_path
+        try:
+            own = verify(self._certificate, self._authority)
+        except Exception:
+            raise ValueError(
+                f"{path} was not issued by the authority in {self.ca_path}: copy the whole folder "
+                "that 'colme keys issue' has made for this device"
+            ) from None
+        if self._key.public_key() != certificate.public_key():
+            raise ValueError(
+                f"{self.key_path} is not the key of {path}: copy the whole folder that "
+                "'colme keys issue' has made for this device"
+            )
+        if not own.holds_now():
+            start, end = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (own.start, own.end))
+            raise ValueError(
+                f"{path} is valid from {start} to {end} and not today: set this machine's clock, "
+                f"or issue {own.name} again with --renew"
+            )
+        return own
+
+
+def _signed(payload: bytes, context: bytes) -> bytes:
+    """Return what a seal signs: no other payload and context give the same bytes."""
+    return _PURPOSE + struct.pack(">I", len(context)) + context + payload

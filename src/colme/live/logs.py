@@ -1,0 +1,101 @@
+"""What a node or a router says while it runs: one JSON object a line on standard error.
+
+Lives here: the form of a log line, and reading along what the transport library has to say.  Must
+not know what happens to whom.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+
+__all__ = ["JsonLines", "is_stranger", "read_along", "start_logging"]
+
+LEVELS = ("debug", "info", "warning", "error")
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_LINE = re.compile(r"\S+Z\s+(?P<level>[A-Z]+)\s.*?(?P<origin>zenoh\w*(?:::\w+)*):\s(?P<text>.*)")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time, level, what happened.
+
+    Examples
+    --------
+    >>> record = logging.LogRecord("colme.live", logging.INFO, "", 0, "b %s", ("left",), None)
+    >>> json.loads(JsonLines().format(record))["message"]
+    'b left'
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line = {
+            "time": round(record.created, 3),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
+        if record.exc_info is not None:
+            line["fault"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def start_logging(level: str) -> None:
+    """Write log lines of at least that level to standard error.
+
+    Examples
+    --------
+    >>> start_logging("loud")
+    Traceback (most recent call last):
+    ValueError: a level of logs is one of debug, info, warning, error; received 'loud'
+    """
+    if level not in LEVELS:
+        raise ValueError(f"a level of logs is one of {', '.join(LEVELS)}; received {level!r}")
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger("colme.live")
+    logger.handlers = [handler]
+    logger.setLevel(level.upper())
+    logger.propagate = False
+
+
+def is_stranger(origin: str) -> bool:
+    """Return whether a warning from there is about somebody without a valid certificate.
+
+    Examples
+    --------
+    >>> is_stranger("zenoh_link_tls::unicast"), is_stranger("zenoh::net::runtime")
+    (True, False)
+    """
+    return origin.startswith(("zenoh_link_tls", "zenoh_link_quic"))
+
+
+def read_along(heard: Callable[[str, str, str], None]) -> None:
+    """Take over what the transport library prints: it goes to `heard` as level, origin and text.
+
+    The library prints to the standard output of the process.  From here on only Python's own
+    output goes there, and whatever else is written to it is read by a thread.  For programs, once.
+
+    Examples
+    --------
+    >>> read_along.__name__
+    'read_along'
+    """
+    sys.stdout.flush()
+    sys.stdout = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    reading, writing = os.pipe()
+    os.dup2(writing, 1)
+    os.close(writing)
+
+    def follow() -> None:
+        with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                found = _LINE.match(_COLOUR.sub("", line))
+                if found:
+                    heard(found["level"].lower(), found["origin"], found["text"].strip()[:500])
+
+    threading.Thread(target=follow, name="transport log", daemon=True).start()

@@ -1,0 +1,252 @@
+"""The network: sessions that carry questions, answers, presence and snapshots.
+
+Lives here: the only use of the transport library, joined to the event loop.  Must not know what
+the bytes mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import zenoh
+
+from colme.live.addresses import Wiring
+from colme.live.wire import MOST_BYTES
+
+__all__ = ["Link", "Question", "let_transport_speak"]
+
+_PAUSE = 0.5
+"""Seconds from one attempt to reach a router to the next."""
+
+
+def let_transport_speak() -> None:
+    """Let the transport library print its warnings; see `colme.live.logs.read_along`.
+
+    Examples
+    --------
+    >>> let_transport_speak.__name__
+    'let_transport_speak'
+    """
+    zenoh.init_log_from_env_or("warn")
+
+
+class Question:
+    """A question that waits for its answer.
+
+    Examples
+    --------
+    >>> Question.__name__
+    'Question'
+    """
+
+    def __init__(self, query: zenoh.Query) -> None:
+        self._query = query
+        payload = query.payload
+        self.too_long = payload is not None and len(payload) > MOST_BYTES
+        self.payload = b"" if payload is None or self.too_long else payload.to_bytes()
+
+    def answer(self, payload: bytes) -> None:
+        """Send the answer; if who asked has gone, nothing happens."""
+        with suppress(zenoh.ZError):
+            self._query.reply(self._query.key_expr, payload)
+        self.drop()
+
+    def drop(self) -> None:
+        """Let who asked know that there is no answer."""
+        self._query.drop()  # type: ignore[no-untyped-call]
+
+
+class Link:
+    """One session, for one agent or for all agents of a process.
+
+    Must be made and used within a running event loop; callbacks run there.  What is declared
+    before the link is open comes to life when it opens.
+
+    Examples
+    --------
+    >>> async def main() -> bytes:
+    ...     link = Link(Wiring("peer", listen=("127.0.0.1:0",)), "home")
+    ...     link.serve("a", lambda question: question.answer(b"me"))
+    ...     await link.open()
+    ...     heard = []
+    ...     await link.ask("a", b"who?", lambda payload: heard.append(payload) or True, timeout=5.0)
+    ...     await link.close()
+    ...     return heard[0]
+    >>> asyncio.run(main())
+    b'me'
+    """
+
+    def __init__(self, wiring: Wiring, fleet: str) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._wiring, self._fleet = wiring, fleet
+        self._session: zenoh.Session | None = None
+        self._wanted: list[Callable[[zenoh.Session], Any]] = []
+        self._declared: list[Any] = []
+
+    async def open(self) -> None:
+        """Open the session; a client waits until a router is there, as long as it takes."""
+        config = json.dumps(self._wiring.config(self._fleet))
+        while True:
+            try:
+                opening = self._loop.run_in_executor(None, _open, config)
+                session = await asyncio.shield(opening)
+            except asyncio.CancelledError:
+                opening.add_done_callback(_close_late)
+                raise
+            except zenoh.ZError as error:
+                if self._wiring.mode != "client":
+                    raise OSError(_explain(error, self._wiring)) from None
+                await asyncio.sleep(_PAUSE)
+            else:
+                self._session = session
+                self._declared = [declare(session) for declare in self._wanted]
+                return
+
+    def serve(self, name: str, answer: Callable[[Question], None]) -> None:
+        """Answer questions to an agent."""
+        self._declare(
+            lambda session: session.declare_queryable(
+                self._key(name, "ask"), self._hop(lambda query: answer(Question(query)))
+            )
+        )
+
+    def announce(self, name: str) -> None:
+        """Let all know that an agent is here, until the link is closed or lost."""
+        self._declare(lambda session: session.liveliness().declare_token(self._key(name, "here")))
+
+    def watch(self, appear: Callable[[str], None], vanish: Callable[[str], None]) -> None:
+        """Be told of every agent that is here, comes or goes."""
+
+        def change(sample: zenoh.Sample) -> None:
+            name = str(sample.key_expr).split("/")[-2]
+            (appear if sample.kind == zenoh.SampleKind.PUT else vanish)(name)
+
+        self._declare(
+            lambda session: session.liveliness().declare_subscriber(
+                self._key("*", "here"), self._hop(change), history=True
+            )
+        )
+
+    async def ask(
+        self, name: str, payload: bytes, take: Callable[[bytes], bool], timeout: float
+    ) -> bool:
+        """Ask an agent; offer its answers to `take` until it takes one, and return whether it did.
+
+        Nobody there, nobody who answers in time, or nothing but answers that are not taken: False.
+        """
+        if self._session is None:
+            return False
+        done: asyncio.Future[bool] = self._loop.create_future()
+
+        def reply(answer: zenoh.Reply) -> None:
+            if answer.ok is None or done.done():
+                return
+            size = len(answer.ok.payload)
+            said = answer.ok.payload.to_bytes() if size <= MOST_BYTES else b"\0" * (MOST_BYTES + 1)
+            if take(said):
+                done.set_result(True)
+
+        def end() -> None:
+            if not done.done():
+                done.set_result(False)
+
+        self._session.get(
+            self._key(name, "ask"),
+            self._hop(reply, end),
+            payload=payload,
+            timeout=timeout,
+            consolidation=zenoh.ConsolidationMode.NONE,
+        )
+        try:
+            return await asyncio.wait_for(done, timeout + 1.0)
+        except TimeoutError:
+            return False
+
+    def publish(self, name: str, payload: bytes) -> None:
+        """Send a snapshot to whoever watches."""
+        if self._session is not None:
+            with suppress(zenoh.ZError):
+                self._session.put(self._key(name, "snapshot"), payload)
+
+    def follow(self, take: Callable[[bytes], None]) -> None:
+        """Be given every snapshot that any agent publishes."""
+        self._declare(
+            lambda session: session.declare_subscriber(
+                self._key("*", "snapshot"),
+                self._hop(lambda sample: take(sample.payload.to_bytes())),
+            )
+        )
+
+    def links(self, change: Callable[[bool, str | None], None]) -> None:
+        """Be told of links that open (True) and close, and the name on the other's certificate."""
+        self._declare(
+            lambda session: session.info.declare_link_events_listener(
+                self._hop(
+                    lambda event: change(
+                        event.kind == zenoh.SampleKind.PUT, event.link.auth_identifier
+                    )
+                ),
+                history=True,
+            )
+        )
+
+    @property
+    def n_links(self) -> int:
+        """How many links are open."""
+        return 0 if self._session is None else len(self._session.info.links())
+
+    async def close(self) -> None:
+        """Take back all that was declared, and close the session; do nothing the second time."""
+        session, self._session = self._session, None
+        if session is not None:
+            await self._loop.run_in_executor(None, self._close, session)
+
+    def _close(self, session: zenoh.Session) -> None:
+        for declared in reversed(self._declared):
+            with suppress(zenoh.ZError):
+                declared.undeclare()
+        session.close()  # type: ignore[no-untyped-call]
+
+    def _key(self, name: str, what: str) -> str:
+        return f"colme/{self._fleet}/{name}/{what}"
+
+    def _declare(self, declare: Callable[[zenoh.Session], Any]) -> None:
+        self._wanted.append(declare)
+        if self._session is not None:
+            self._declared.append(declare(self._session))
+
+    def _hop(
+        self, act: Callable[[Any], None], end: Callable[[], None] | None = None
+    ) -> zenoh.handlers.Callback[Any]:
+        """Return a callback for the threads of the transport that acts in the event loop."""
+
+        def later(*arguments: Any) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody is interested any more
+                self._loop.call_soon_threadsafe(*arguments)
+
+        return zenoh.handlers.Callback(
+            lambda item: later(act, item),
+            None if end is None else lambda: later(end),
+            indirect=False,
+        )
+
+
+def _open(config: str) -> zenoh.Session:
+    return zenoh.open(zenoh.Config.from_json5(config))
+
+
+def _close_late(opening: asyncio.Future[zenoh.Session]) -> None:
+    """Close a session that opened when nobody wanted it any more."""
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()  # type: ignore[no-untyped-call]
+
+
+def _explain(error: zenoh.ZError, wiring: Wiring) -> str:
+    """Return in one line why a session did not open."""
+    text = str(error).split(" at /")[0]
+    where = ", ".join((*wiring.listen, *wiring.connect)) or "no address"
+    return f"cannot open the network ({where}): {text}"

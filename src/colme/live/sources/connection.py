@@ -1,0 +1,100 @@
+"""One device's connection to a listening socket: lines in, answers out.
+
+Lives here: reading and answering one connection within bounded memory.  Must not know which
+samples are durable, nor other connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+
+from colme.live.sources.parsing import Lines
+
+__all__ = ["Connection"]
+
+CHUNK = 65536
+MOST_UNREAD = 65536
+"""Bytes of answers kept for a device that does not read them; further refusals are left out."""
+
+
+class Connection:
+    r"""One device's connection.
+
+    Attributes
+    ----------
+    greeted
+        Whether the device knows where to begin.
+    ended
+        Whether the device has sent all it will send.
+
+    Examples
+    --------
+    >>> async def answer():
+    ...     async def served(reader, writer):
+    ...         connection = Connection(reader, writer)
+    ...         connection.acknowledge(3)
+    ...         connection.close()
+    ...     server = await asyncio.start_server(served, "127.0.0.1", 0)
+    ...     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    ...     line = await reader.readline()
+    ...     writer.close()
+    ...     server.close()
+    ...     return line
+    >>> asyncio.run(answer())
+    b'{"acknowledged": 3}\n'
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.greeted = False
+        self.ended = False
+        self._reader = reader
+        self._writer = writer
+        self._lines = Lines()
+
+    async def read(self) -> list[bytes]:
+        """Wait for complete lines; none once the device has ended or is gone."""
+        while data := await self._data():
+            lines = [line for line, _ in self._lines.split(data)]
+            if lines:
+                return lines
+        self.ended = True
+        return []
+
+    def rest(self) -> bytes:
+        """Give the last line if it is incomplete, and forget it."""
+        return self._lines.rest()
+
+    def acknowledge(self, number: int) -> None:
+        """Tell the device up to which line all are durable; then `flush`."""
+        self._say({"acknowledged": number})
+
+    def refuse(self, number: int, reason: str) -> None:
+        """Tell the device that a line is no sample, unless it is too far behind with reading."""
+        if self._writer.transport.get_write_buffer_size() < MOST_UNREAD:
+            self._say({"refused": number, "reason": reason})
+
+    async def flush(self) -> None:
+        """Wait until there is room for more answers, or the device is gone."""
+        with contextlib.suppress(OSError):
+            await self._writer.drain()
+
+    def close(self) -> None:
+        """Send what is left to send, then close."""
+        self._writer.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        self.ended = True
+        self._writer.transport.abort()
+
+    def _say(self, record: dict[str, object]) -> None:
+        if not self._writer.transport.is_closing():
+            self._writer.write(json.dumps(record).encode() + b"\n")
+
+    async def _data(self) -> bytes:
+        try:
+            return await self._reader.read(CHUNK)
+        except OSError:
+            return b""

@@ -1,0 +1,83 @@
+"""How to pool so that a minority of peers that lie cannot do much.
+
+Lives here: the robust weighting, over one row.  Must not know whom to ask.
+"""
+
+from __future__ import annotations
+
+import math
+
+from colme._compile import compiled
+from colme.rules.row import Row
+
+__all__ = ["agreement", "robust_mean"]
+
+_REACH = 9.0
+"""Peers 3 standard errors or more from where the others agree have no say: squared."""
+_N_PASSES = 5
+"""Weights and mean settle each other; more passes change the estimate by little."""
+
+
+@compiled
+def agreement(off: float, votes: float, variance: float) -> float:
+    """Return how far a mean of so many votes is heard that is `off` from where others agree.
+
+    Examples
+    --------
+    >>> [agreement(off, votes=25.0, variance=1.0) for off in (0.0, 0.3, 0.6)]
+    [1.0, 0.5625, 0.0]
+
+    Notes
+    -----
+    Tukey's biweight (1 - u²)² with u² = (x̄ - m)² n / (9 σ̂²), 0 beyond u = 1.
+    """
+    left = 1.0 - off * off * votes / (_REACH * variance)
+    return left * left if left > 0.0 else 0.0
+
+
+@compiled
+def robust_mean(a: int, n: int, row: Row) -> float:
+    """Return the mean on which agent a and the members near it agree; NaN without own samples.
+
+    Nobody has more votes than the agent has samples, and who is not near its own mean has none:
+    from there the estimate moves to where most votes are, and who is far from there is not heard.
+    How noisy samples are is taken from the agent's own.  It never leaves the agent's own interval.
+
+    Examples
+    --------
+    >>> row = Row.blank(4)._replace(means=[0.0, 0.1, 0.2, 0.9], counts=[25.0] * 3 + [2500.0])
+    >>> row.squares[0] = 24.0
+    >>> round(robust_mean(0, 4, row), 3)
+    0.1
+    >>> robust_mean(3, 4, row)
+    0.9
+
+    Notes
+    -----
+    Votes v_l = min(n_l, n_a) if (x̄_a - x̄_l)² <= ln(1 + n_a) σ̂² (1/n_a + 1/v_l), else 0, with
+    σ̂² = Σ (x - x̄)² / (n_a - 1).  From m = x̄_a, five times: m = Σ w_l x̄_l / Σ w_l with
+    w_l = v_l `agreement`(x̄_l - m), and w_a = n_a for the agent itself.
+    """
+    means, counts, member, shown = row.means, row.counts, row.member, row.shown
+    own, most = means[a], counts[a]
+    if not most > 0.0:
+        return math.nan
+    variance = row.squares[a] / (most - 1.0) if most > 1.0 else 0.0
+    if not variance > 0.0:
+        return own
+    gate = math.log(1.0 + most) * variance / most
+    center = own
+    for _ in range(_N_PASSES):
+        weights, total = most, most * own
+        for l in range(n):
+            votes = counts[l] if counts[l] < most else most
+            votes = votes if member[l] and shown[l] and l != a else 0.0
+            gap = means[l] - own
+            near = gap * gap * votes <= gate * (most + votes)
+            weight = votes * agreement(means[l] - center, votes, variance)
+            weight = weight if near else 0.0
+            weights += weight
+            total += weight * means[l]
+        center = total / weights
+    shift = center - own
+    return own + min(max(shift, -row.radii[a]), row.radii[a])

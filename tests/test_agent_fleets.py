@@ -1,0 +1,307 @@
+"""An agent in a fleet that nobody has counted: peers met one by one, and not always in reach."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.random import default_rng
+from scipy.stats import binomtest
+
+from colme import ALGORITHMS, Agent, Algorithm, Query, Reply, Snapshot, rules
+from colme.bounds import Laplace, NormalMixture, Restarted, spend_risk
+from colme.model import Model
+from colme.reading import view_of
+
+JOINT = Algorithm("restricted-round-robin", "simple", "joint")
+NAMES = "abcdef"
+
+
+def lone(**changes: Any) -> Agent:
+    """Return agent a, which knows the others and has excluded some of them."""
+    usual: dict[str, Any] = {"sigma": 0.2, "delta": 0.1, "max_agents": 9, "peers": NAMES}
+    return Agent("a", **(usual | changes))
+
+
+def told(agents: dict[str, Agent]) -> list[object]:
+    """Return all that can be read of a fleet, to the last bit."""
+    return [(agent.estimate, agent.optimistic_class, agent.snapshot()) for agent in agents.values()]
+
+
+def fleet(n: int, **changes: Any) -> dict[str, Agent]:
+    names = [f"agent {i}" for i in range(n)]
+    known = changes.get("algorithm") == "oracle"
+    return {
+        name: Agent(
+            name,
+            peers=changes.get("peers", names),
+            classmates=names[i % 2 :: 2] if known else None,
+            **({"sigma": 0.1, "delta": 0.1} | {k: v for k, v in changes.items() if k != "peers"}),
+        )
+        for i, name in enumerate(names)
+    }
+
+
+def step(agents: dict[str, Agent], samples: list[float]) -> None:
+    """Let all perceive, then all ask."""
+    for agent, sample in zip(agents.values(), samples, strict=True):
+        agent.perceive(sample)
+    for agent in agents.values():
+        peer = agent.choose_peer()
+        if peer is not None:
+            agent.receive(agents[peer].answer(Query(agent.name, peer)))
+
+
+def restored(agents: dict[str, Agent]) -> dict[str, Agent]:
+    texts = [agent.snapshot().to_json() for agent in agents.values()]
+    again = [Agent.restore(Snapshot.from_json(text)) for text in texts]
+    return {agent.name: agent for agent in again}
+
+
+# whom one can reach
+
+
+def test_a_peer_out_of_reach_is_passed_over_and_does_not_count_as_asked() -> None:
+    agent = lone(algorithm="round-robin")
+    assert [agent.choose_peer({"c", "e"}) for _ in range(3)] == ["c", "e", "c"]
+    assert agent.choose_peer() == "d"
+    assert agent.snapshot().turn == (3, -1, 4)
+
+
+@pytest.mark.parametrize("reachable", [set(), {"a"}, {"stranger"}], ids=str)
+def test_with_nobody_in_reach_nobody_is_asked_and_nothing_changes(reachable: set[str]) -> None:
+    for algorithm in ("sharp", "round-robin"):
+        agent = lone(algorithm=algorithm)
+        agent.choose_peer()
+        before = agent.snapshot()
+        assert agent.choose_peer(reachable) is None
+        assert agent.snapshot() == before
+    assert lone(algorithm="local").choose_peer(NAMES) is None
+
+
+def test_an_excluded_peer_in_reach_is_asked_only_when_it_is_the_turn_of_the_excluded() -> None:
+    agent = lone(bound=Restarted(Laplace(0.2, 0.05), revisit=3), sigma=None)
+    agent.perceive(*[0.0, 0.1] * 100)
+    for peer in "bc":
+        agent.receive(Reply(peer, 9.0, 300, 12.0, Laplace(0.2, 0.05).shape(300)))
+    assert agent.choose_peer({"b"}) is None
+    assert [agent.choose_peer({"b", "d"}) for _ in range(7)] == ["d", "d", "b"] * 2 + ["d"]
+    assert [agent.choose_peer({"d"}) for _ in range(4)] == ["d"] * 4
+
+
+@settings(max_examples=60)
+@given(
+    algorithm=st.sampled_from(
+        ["sharp", "round-robin", "restricted-round-robin", "eta-round-robin"]
+    ),
+    revisit=st.integers(0, 3),
+    excluded=st.sets(st.sampled_from(NAMES[1:])),
+    reach=st.lists(st.none() | st.sets(st.sampled_from(NAMES)), min_size=1, max_size=12),
+)
+def test_whom_the_turn_falls_to_it_falls_to_alone(
+    algorithm: str, revisit: int, excluded: set[str], reach: list[set[str] | None]
+) -> None:
+    bound = Restarted(Laplace(0.2, 0.05), revisit=revisit)
+    agent = lone(bound=bound, sigma=None, algorithm=algorithm)
+    agent.perceive(*[0.0, 0.1] * 100)
+    for peer in excluded:
+        agent.receive(Reply(peer, 9.0, 300, 12.0, Laplace(0.2, 0.05).shape(300)))
+    for reachable in reach:
+        twin = Agent.restore(agent.snapshot())
+        asked = agent.choose_peer(reachable)
+        if reachable is None or set(NAMES) <= reachable:
+            assert Agent.restore(twin.snapshot()).choose_peer() == asked
+        if asked is not None:
+            assert reachable is None or asked in reachable
+            assert twin.choose_peer({asked}) == asked
+        assert twin.snapshot() == agent.snapshot()
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([*ALGORITHMS]), st.integers(0, 3), st.integers(0, 50))
+def test_everybody_in_reach_is_no_restriction(algorithm: str, revisit: int, seed: int) -> None:
+    known = "abc" if algorithm == "oracle" else None
+    bound = Restarted(Laplace(0.2, 0.05), revisit=revisit)
+    one, other = (
+        lone(bound=bound, sigma=None, algorithm=algorithm, classmates=known) for _ in range(2)
+    )
+    rng = default_rng(seed)
+    for _ in range(30):
+        for agent, reachable in ((one, None), (other, NAMES)):
+            asked = agent.choose_peer(reachable)
+            assert asked is None or asked in NAMES[1:]
+        peer, mean = str(rng.choice([*NAMES[1:]])), float(rng.choice([0.0, 9.0]))
+        for agent in (one, other):
+            agent.perceive(0.1)
+            agent.receive(Reply(peer, mean, 300, 12.0, Laplace(0.2, 0.05).shape(300)))
+        assert one.snapshot() == other.snapshot()
+
+
+# peers met one after another
+
+
+@pytest.mark.parametrize("within", [None, 0.6])
+@settings(max_examples=40)
+@given(
+    means=st.tuples(st.floats(-1, 1), st.floats(-1, 1)),
+    counts=st.tuples(st.integers(1, 300), st.integers(1, 300)),
+    j=st.integers(1, 10**6),
+)
+def test_a_reply_at_a_price_is_a_reply_read_at_less_risk(
+    means: tuple[float, float], counts: tuple[int, int], j: int, within: float | None
+) -> None:
+    delta, bound = 0.1, NormalMixture(0.3, 50)
+    base, least = -math.log(spend_risk(delta, 0)), -math.log(spend_risk(delta, j))
+    own_reply, reply = (
+        Reply("x", mean, count, 1.0, bound.shape(count))
+        for mean, count in zip(means, counts, strict=True)
+    )
+    own, model = view_of(own_reply, base, Model.blank()), Model.blank()
+    dear, direct = view_of(reply, base, model, least - base), view_of(reply, least, model)
+    assert dear.radius == pytest.approx(direct.radius)
+    for test in ("joint", "overlap"):
+        algorithm = Algorithm("round-robin", "simple", test, 0.05, within=within)
+        at_base, at_least = (
+            rules.Choice.of(algorithm, math.exp(-log_risk)) for log_risk in (base, least)
+        )
+        for decide in (rules.belongs, rules.is_shown):
+            before = decide is rules.belongs
+            decided = {  # both decide alike but for the last bit
+                decide(at_base, own, dear._replace(mean=dear.mean + off), before)
+                for off in (-1e-9, 1e-9)
+            }
+            assert decide(at_least, own, direct, before) in decided
+
+
+def test_the_first_peer_met_is_tested_at_the_largest_share_and_the_agent_at_half() -> None:
+    agent = lone(max_agents=None, sigma=0.5)
+    assert agent.bound.gamma == spend_risk(0.1, 0) == 0.1 / 16
+    assert agent.snapshot().places == (0, 1, 2, 3, 4, 5)
+    agent.meet("new")
+    agent.meet("b")
+    assert agent.snapshot().places == (0, 1, 2, 3, 4, 5, 6)
+    assert agent.snapshot().n_met == 6
+
+
+def far_enough(j: int) -> float:
+    """Return from which mean on agent a excludes the j-th peer it has met."""
+    names = [f"{i}" for i in range(1, j + 1)]
+    low, high = 0.0, 9.0
+    while high - low > 1e-9:
+        agent = Agent("a", sigma=0.5, delta=0.1, algorithm=JOINT, peers=["a", *names])
+        agent.perceive(*[0.0] * 50)
+        agent.receive(Reply(names[-1], (low + high) / 2, 50))
+        gone = names[-1] not in agent.optimistic_class
+        low, high = (low, (low + high) / 2) if gone else ((low + high) / 2, high)
+    return high
+
+
+@pytest.mark.parametrize("j", [1, 2, 7])
+def test_the_jth_peer_is_excluded_at_its_own_risk(j: int) -> None:
+    spread, _, offset = NormalMixture(0.5, 1000, spend_risk(0.1, 0)).shape(50)
+    level = -math.log(spend_risk(0.1, j)) + 2 * offset
+    assert far_enough(j) == pytest.approx(math.sqrt(2 * 2 * spread * level), abs=1e-8)
+
+
+def test_who_takes_anothers_entry_is_the_next_one_met() -> None:
+    agent = lone(max_agents=None, room=6, algorithm=JOINT)
+    agent.perceive(*[0.0, 0.1] * 100)
+    agent.receive(Reply("c", 9.0, 300))
+    assert agent.meet("new")
+    assert agent.snapshot().places == (0, 1, 6, 3, 4, 5)
+    agent.receive(Reply("new", 9.0, 300))
+    assert agent.meet("c")  # forgotten, so met anew
+    assert agent.snapshot().places == (0, 1, 7, 3, 4, 5)
+    again = Agent.restore(agent.snapshot())
+    assert again.snapshot() == agent.snapshot()
+    again.receive(Reply("c", 9.0, 300))
+    assert again.meet("newer")
+    assert again.snapshot().n_met == 8
+
+
+def excluding(runs: int, sigma: float, seed: int) -> int:
+    """Return in how many runs an agent ever excludes one of eight that share its mean."""
+    rng, n_excluding, n_peers = default_rng(seed), 0, 8
+    for _ in range(runs):
+        samples = rng.normal(0, 0.5, (40, n_peers + 1))
+        means = samples.cumsum(axis=0) / np.arange(1, 41)[:, None]
+        agent = Agent("a", bound=NormalMixture(sigma, 20), delta=0.99, algorithm=JOINT)
+        for t in range(40):
+            agent.perceive(samples[t, 0])
+            peer = t % n_peers + 1
+            agent.receive(Reply(str(peer), means[t, peer], t + 1))
+        n_excluding += len(agent.optimistic_class) < n_peers + 1
+    return n_excluding
+
+
+def test_an_agent_that_meets_its_like_one_after_another_seldom_excludes_any() -> None:
+    promised = 0.99 / 16
+    assert binomtest(excluding(150, 0.5, 1), 150, promised, "greater").pvalue > 1e-3
+    assert binomtest(excluding(60, 0.2, 2), 60, promised, "greater").pvalue < 1e-6
+
+
+# going on after a restart
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    algorithm=st.sampled_from([*ALGORITHMS, JOINT]),
+    cap=st.sampled_from([None, 1.0, 2.5]),
+    ahead=st.integers(1, 30),
+    restart=st.integers(0, 15),
+    seed=st.integers(0, 100),
+)
+def test_a_restored_fleet_goes_on_to_the_last_bit(
+    algorithm: str | Algorithm, cap: float | None, ahead: int, restart: int, seed: int
+) -> None:
+    rng = default_rng(seed)
+    steady, again = (fleet(5, algorithm=algorithm, cap=cap) for _ in range(2))
+    for t, now in enumerate(rng.normal([i % 2 for i in range(5)], 0.2, (16, 5)).tolist()):
+        if t == restart:
+            again = restored(again)
+        for agents in (steady, again):
+            step(agents, now)
+            agents["agent 1"].perceive(*[now[1]] * ahead)  # is always ahead of the others
+        assert told(again) == told(steady)
+
+
+def test_an_old_snapshot_is_still_read() -> None:
+    agent = lone()
+    agent.perceive(0.1, 0.2)
+    record = json.loads(agent.snapshot().to_json())
+    for field in ("cap", "places", "n_met"):
+        del record[field]
+    assert Agent.restore(Snapshot.from_json(json.dumps(record))).snapshot() == agent.snapshot()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"places": []},
+        {"places": None},
+        {"places": [0, 1, 2]},
+        {"places": [0, 1, 2, 3, 4, 5, 6]},
+        {"places": [1, 0, 2, 3, 4, 5]},
+        {"places": [0, 1, 2, 3, 4, 4]},
+        {"places": [0, 1, 2, 3, 4, 6]},
+        {"places": [0, 1, 2, 3, 4, 5.5]},
+        {"places": [0, 1, 2, 3, 4, -1]},
+        {"n_met": 4},
+        {"n_met": -1},
+        {"n_met": None},
+        {"n_met": 2**60},
+        {"max_agents": 9},
+        {"cap": 0.5},
+        {"cap": "much"},
+    ],
+    ids=str,
+)
+def test_no_agent_rises_from_a_tampered_series(change: dict[str, Any]) -> None:
+    agent = lone(max_agents=None, cap=2)
+    record = json.loads(agent.snapshot().to_json())
+    assert Agent.restore(Snapshot.from_json(json.dumps(record))).snapshot() == agent.snapshot()
+    with pytest.raises(ValueError, match=r"."):
+        Agent.restore(Snapshot.from_json(json.dumps(record | change)))

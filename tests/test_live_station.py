@@ -1,0 +1,295 @@
+"""A station over perfect and over bad links, through crashes, among liars and strangers."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stations import exchange, fleet_of, fold, live_through, save, station
+
+import colme
+from colme import Agent
+from colme.live.membership import Membership
+from colme.live.station import Station
+from colme.live.wire import Refused, Told, decode, encode
+from colme.messages import Reply
+
+PROBLEM = colme.Problem.gaussian([0.0, 3.0], class_sizes=[3, 3], sigma=0.5, seed=0)
+
+
+def test_stations_over_perfect_links_do_what_lockstep_does() -> None:
+    samples = PROBLEM.draw(60, seed=1)[0]
+    names = [str(a) for a in range(6)]
+    fleet = fleet_of(names, max_agents=6, peers=names, in_step=True, delta=0.001, cap=1.0)
+    live_through(fleet, samples)
+    slow = colme.lockstep(samples, "sharp", sigma=0.5, delta=0.001)
+    assert slow.estimates is not None
+    estimates = [one.agent.estimate for one in fleet.values()]
+    assert estimates == pytest.approx(slow.estimates[0, -1], rel=1e-12)
+
+
+def test_peers_hear_only_of_samples_that_are_safe() -> None:
+    a, b = station("a"), station("b")
+    fold(b, 0.5)
+    b.fold([0.7, 0.9], "3")
+    assert exchange(a, b, now=0.0)
+    assert [reply.count for reply in a.agent.snapshot().replies if reply.sender == "b"] == [1]
+    save(b)
+    assert exchange(a, b, now=1.0)
+    assert [reply.count for reply in a.agent.snapshot().replies if reply.sender == "b"] == [3]
+
+
+def test_bad_samples_are_refused_one_by_one() -> None:
+    a = station("a")
+    assert a.fold([0.5, float("nan"), 0.7, 1e200], "4") == 2
+    assert a.refused == {"sample": 2}
+    assert (a.n_samples, a.position, a.agent.count) == (2, "4", 2)
+
+
+def test_who_asks_as_of_later_samples_must_wait() -> None:
+    a, b = station("a", in_step=True), station("b", in_step=True)
+    fold(a, 0.1)
+    fold(a, 0.2)
+    ask = b.asked(a.question("b"))
+    assert ask.as_of == 2
+    fold(b, 0.5)
+    assert b.told(ask) is None
+    fold(b, 0.6)
+    fold(b, 0.7)
+    told = b.told(ask)
+    assert told is not None
+    message = decode(told)
+    assert isinstance(message, Told)
+    assert message.reply.count == 2
+    again = station("b", in_step=True)
+    again.resume(b.checkpoint(), [])
+    with pytest.raises(Refused, match="forgotten"):
+        again.told(ask)
+
+
+# Crashes
+
+
+@given(st.lists(st.sampled_from("fffasmc"), max_size=40), st.integers(0, 10**6))
+def test_a_crash_at_any_moment_loses_only_what_was_not_safe(script: list[str], seed: int) -> None:
+    rng = random.Random(seed)
+    others = {name: station(name, life) for life, name in enumerate("bcd")}
+    for other in others.values():
+        fold(other, rng.gauss(0, 1))
+    a = station("a")
+    checkpoint: bytes | None = a.checkpoint()
+    journal: list[bytes] = []
+    for act in script:
+        if act == "f":
+            a.fold([rng.gauss(0, 1) for _ in range(rng.randint(1, 3))], str(rng.random()))
+        elif act == "a":
+            a.appear(rng.choice("bcd"))
+            chosen = a.ask(now=0.0)
+            if chosen is not None:
+                other = others[chosen[0]]
+                fold(other, rng.gauss(0, 1))
+                told = other.told(other.asked(chosen[1]))
+                assert told is not None
+                assert a.hear(chosen[0], told, now=0.0, at=5.0)
+        elif act == "s":
+            journal += save(a)
+        elif act == "m":
+            a.meet_stranger()
+        elif not a.unsaved:
+            checkpoint, journal = a.checkpoint(), []
+    lost = len(a.unsaved)
+    again = station("a")
+    again.resume(checkpoint, journal)
+    if lost:  # what was not safe is not known to peers either
+        again.resume(None, a.unsaved)
+    assert again.checkpoint() == a.checkpoint()
+    assert (again.agent.count, again.position) == (a.agent.count, a.position)
+
+
+def test_a_device_that_lost_its_disk_is_a_new_epoch_not_a_contradiction() -> None:
+    a, b = station("a"), station("b", life=1)
+    fold(b, *[0.5] * 50)
+    assert exchange(a, b, now=0.0)
+    reborn = station("b", life=2)
+    fold(reborn, 4.0)
+    assert exchange(a, reborn, now=1.0)
+    assert not a.refused
+    (reply,) = (one for one in a.agent.snapshot().replies if one.sender == "b")
+    assert (reply.count, reply.epoch) == (1, 1)
+    assert not exchange(a, b, now=2.0)  # a copy of the old disk
+    assert a.refused == {"old life": 1}
+
+
+# Links that drop, repeat, delay, mix up and spoil messages
+
+
+def bad_link(payload: bytes, rng: random.Random) -> bytes:
+    spoilt = bytearray(payload)
+    spoilt[rng.randrange(len(spoilt))] ^= 1 << rng.randrange(8)
+    return bytes(spoilt)
+
+
+def test_bad_links_change_nothing_but_the_pace() -> None:
+    rng, late = random.Random(0), []
+    samples = PROBLEM.draw(400, seed=2)[0]
+    names = [str(a) for a in range(6)]
+    good, bad = fleet_of(names), fleet_of(names)
+    live_through(good, samples)
+    for t, row in enumerate(samples.tolist()):
+        for one, sample in zip(bad.values(), row, strict=True):
+            fold(one, sample)
+        for one in bad.values():
+            chosen = one.ask(float(t))
+            if chosen is None:
+                continue
+            peer, question = chosen
+            told = bad[peer].told(bad[peer].asked(question))
+            assert told is not None
+            late.append((one, peer, told))
+            fate = rng.random()
+            if fate < 0.2:  # lost
+                one.missed(peer, float(t))
+            elif fate < 0.4:  # spoilt
+                assert not one.hear(peer, bad_link(told, rng), float(t), 0.0)
+                one.missed(peer, float(t))
+            elif fate < 0.6:  # an old answer, perhaps to somebody else's question
+                asker, about, old = late.pop(rng.randrange(len(late)))
+                asker.hear(about, old, float(t), 0.0)
+            else:  # repeated
+                assert one.hear(peer, told, float(t), 0.0)
+                assert not one.hear(peer, told, float(t), 0.0)
+            save(one)
+    refused = sum((one.refused for one in bad.values()), start=type(one.refused)())
+    assert refused["unasked"] > 100
+    assert refused["checksum"] > 100
+    assert set(refused) <= {"unasked", "checksum", "garbage", "version", "kind"}
+    for honest, disturbed, truth in zip(
+        good.values(), bad.values(), PROBLEM.true_means, strict=True
+    ):
+        assert disturbed.agent.count == honest.agent.count == 400
+        assert disturbed.agent.local_mean == honest.agent.local_mean
+        assert disturbed.agent.optimistic_class == honest.agent.optimistic_class
+        assert disturbed.agent.estimate == pytest.approx(truth, abs=0.1)
+        assert disturbed.agent.estimate == pytest.approx(honest.agent.estimate, abs=0.01)
+
+
+# Liars and strangers
+
+
+def lie(told: bytes, **changes: object) -> bytes:
+    message = decode(told)
+    assert isinstance(message, Told)
+    return encode(replace(message, reply=replace(message.reply, **changes)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"count": 19}, "count fell"),
+        ({"count": 1000}, "too fast"),
+        ({"mean": 0.9}, "contradiction"),
+        ({"sender": "c"}, "impostor"),
+    ],
+)
+def test_replies_that_cannot_be_true_are_refused_and_change_nothing(
+    changes: dict[str, object], reason: str
+) -> None:
+    a, b = station("a"), station("b")
+    fold(a, 0.4)
+    fold(b, *[0.4, 0.6] * 10)
+    assert exchange(a, b, now=0.0)
+    save(a)
+    before = a.checkpoint()
+    told = b.told(b.asked(a.question("b")))
+    assert told is not None
+    assert not a.hear("b", lie(told, **changes), now=1.0, at=1.0)
+    assert a.refused == {reason: 1}
+    assert a.checkpoint() == before
+    assert a.unsaved == ()
+
+
+def test_a_fleet_that_trusts_believes_all_that() -> None:
+    agent = Agent("a", sigma=0.5, delta=0.01)
+    a, b = Station(agent, "home", 1, Membership(1.0)), station("b")
+    fold(b, *[0.4, 0.6] * 10)
+    assert exchange(a, b, now=0.0)
+    told = b.told(b.asked(a.question("b")))
+    assert told is not None
+    assert a.hear("b", lie(told, count=10**6, mean=9.0), now=0.0, at=0.0)
+
+
+def test_questions_for_others_and_things_that_are_no_question_are_refused() -> None:
+    a, b, c = station("a"), station("b"), station("c")
+    with pytest.raises(Refused, match="a question for 'b' came here"):
+        c.asked(a.question("b"))
+    told = b.told(b.asked(a.question("b")))
+    assert told is not None
+    with pytest.raises(Refused, match="a question was expected"):
+        c.asked(told)
+    assert not a.hear("b", a.question("b"), now=0.0, at=0.0)
+    assert c.refused == {"misdirected": 1, "not a question": 1}
+    assert a.refused == {"not an answer": 1}
+
+
+@given(st.binary(max_size=300))
+def test_whatever_bytes_come_nothing_changes(payload: bytes) -> None:
+    a = station("a")
+    fold(a, 0.4)
+    before = a.checkpoint()
+    a.question("b")
+    assert not a.hear("b", payload, now=0.0, at=0.0)
+    with pytest.raises(Refused):
+        a.asked(payload)
+    assert a.checkpoint() == before
+    assert sum(a.refused.values()) == 2
+
+
+def test_one_agent_more_than_the_risk_was_split_over_is_refused_and_counted() -> None:
+    a = station("a", max_agents=2)
+    a.appear("b", "c")
+    assert a.agent.peers == ("a", "b")
+    assert a.refused == {"no room": 1}
+
+
+def test_a_row_that_is_full_takes_strangers_in_the_place_of_the_excluded() -> None:
+    a = station("a", room=3)
+    names = [f"p{i}" for i in range(5)]
+    peers = {name: station(name, i) for i, name in enumerate(names)}
+    for i, peer in enumerate(peers.values()):
+        fold(peer, *np.full(400, 5.0 if i < 3 else 0.0).tolist())
+    fold(a, *[0.0] * 400)
+    a.appear(*names)
+    for t in range(40):
+        a.meet_stranger()
+        chosen = a.ask(float(t))
+        if chosen is not None:
+            exchange(a, peers[chosen[0]], float(t))
+    assert set(a.agent.peers) == {"a", "p3", "p4"}
+
+
+def test_an_agent_can_be_made_to_lie_for_trying_out_liars() -> None:
+    agent = Agent("b", sigma=0.5, delta=0.01)
+
+    def tongue(reply: Reply) -> Reply:
+        return replace(reply, mean=reply.mean + 1.0)
+
+    a, b = station("a"), Station(agent, "home", 1, Membership(1.0), tongue=tongue)
+    fold(b, 0.5)
+    assert exchange(a, b, now=0.0)
+    assert [one.mean for one in a.agent.snapshot().replies if one.sender == "b"] == [1.5]
+
+
+def test_a_report_says_what_is_known() -> None:
+    a, b = station("a"), station("b")
+    empty = a.report(at=5.0)
+    assert (empty["mean"], empty["estimate"], empty["interval"]) == (None, None, None)
+    fold(a, 0.4)
+    fold(b, 0.6)
+    a.appear("b")
+    assert exchange(a, b, now=0.0)
+    report = a.report(at=6.0)
+    assert (report["agent"], report["time"], report["count"]) == ("a", 6.0, 1)
+    assert (report["known"], report["present"], report["class_size"]) == (1, 1, 2)
+    assert report["messages"] == {"asked": 1, "heard": 1}

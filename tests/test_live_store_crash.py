@@ -1,0 +1,117 @@
+"""Processes that die and disks that are full: nothing acknowledged is lost, nothing counts twice."""
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from storing import AGENTS, FLEET, TOGETHER, numbers
+
+from colme.live.store import Store, StoreBusy
+
+SCRIPT = Path(__file__).with_name("storing.py")
+N_KILLS = 15
+
+
+class Serving:
+    """A process that forks writers, and what the last of them has acknowledged."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.acknowledged = dict.fromkeys(AGENTS, 0)
+        self.writer = 0
+
+    def start(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        word, self.writer = self.hear()
+        while word != "process":  # a fast writer is heard before it is announced
+            word, self.writer = self.hear()
+
+    def hear(self) -> tuple[str, int]:
+        assert self.process.stdout is not None
+        word, number = self.process.stdout.readline().split()
+        if word in AGENTS:
+            assert int(number) == self.acknowledged[word] + 1
+            self.acknowledged[word] += 1
+        return word, int(number)
+
+    def kill(self) -> None:
+        os.kill(self.writer, signal.SIGKILL)
+        while self.hear()[0] != "gone":
+            pass
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Serving]:
+    command = [sys.executable, str(SCRIPT), "serve", str(folder)]
+    process = subprocess.Popen(command, stdin=-1, stdout=-1, text=True)
+    try:
+        yield Serving(process)
+    finally:
+        process.communicate()
+    assert process.returncode == 0
+
+
+def kept(folder: Path) -> dict[str, list[int]]:
+    store = Store.open(folder, FLEET)
+    try:
+        return {agent: numbers(store.adopt(agent)) for agent in AGENTS}
+    finally:
+        asyncio.run(store.close())
+
+
+def test_killed_at_any_moment_a_store_keeps_what_was_acknowledged_once(tmp_path: Path) -> None:
+    moments = random.Random(20)
+    with serving(tmp_path / "state") as server:
+        for kill in range(N_KILLS):
+            server.start()
+            for _ in range(moments.randrange(1, 60)):
+                server.hear()
+            time.sleep(moments.uniform(0, 0.003))
+            server.kill()
+            # The image is opened in its place, so that the next writer finds what the kill left.
+            image = tmp_path / f"image{kill}"
+            shutil.copytree(tmp_path / "state", image)
+            for agent, found in kept(image).items():
+                assert found == list(range(1, len(found) + 1))
+                assert 0 <= len(found) - server.acknowledged[agent] <= 1
+                server.acknowledged[agent] = len(found)
+        assert min(server.acknowledged.values()) > N_KILLS
+
+
+def test_one_process_at_a_time_has_a_store_until_it_is_killed(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        server.start()
+        server.hear()
+        with pytest.raises(StoreBusy, match=r"colme\.sqlite is open elsewhere: stop the process"):
+            Store.open(tmp_path, FLEET)
+        server.hear()  # it has not noticed
+        server.kill()
+        assert all(kept(tmp_path).values())
+
+
+@pytest.mark.parametrize("limit", [300_000, 1_500_000], ids=["log is full", "file is full"])
+@pytest.mark.parametrize("end", ["die", "mend"])
+def test_a_full_disk_refuses_writes_whole_until_there_is_room(
+    tmp_path: Path, limit: int, end: str
+) -> None:
+    command = [sys.executable, str(SCRIPT), "cramp", str(tmp_path), str(limit), end]
+    lines = subprocess.run(command, check=True, stdout=-1, text=True).stdout.splitlines()
+    acknowledged = json.loads(lines[-1])
+    assert {agent: len(found) for agent, found in kept(tmp_path).items()} == acknowledged
+    for found in kept(tmp_path).values():
+        assert found == list(range(1, len(found) + 1))
+        assert len(found) % TOGETHER == 0
+        assert len(found) > 0
+    assert len(lines) == (1 if end == "die" else 2)

@@ -1,0 +1,131 @@
+"""What one peer may weigh in an agent's estimate."""
+
+import math
+from typing import Any
+
+import pytest
+from numpy.random import default_rng
+
+from colme import ALGORITHMS, Agent, Algorithm, Query, Reply
+from colme.model.state import NOISE
+
+JOINT = Algorithm("restricted-round-robin", "simple", "joint")
+NAMES = "abcdef"
+
+
+def lone(**changes: Any) -> Agent:
+    """Return agent a, which knows the others."""
+    usual: dict[str, Any] = {"sigma": 0.2, "delta": 0.1, "max_agents": 9, "peers": NAMES}
+    return Agent("a", **(usual | changes))
+
+
+def fleet(algorithm: str, cap: float | None) -> dict[str, Agent]:
+    names = [str(i) for i in range(6)]
+    known = algorithm == "oracle"
+    return {
+        name: Agent(
+            name,
+            sigma=0.1,
+            delta=0.1,
+            max_agents=6,
+            algorithm=algorithm,
+            peers=names,
+            classmates=names[i % 2 :: 2] if known else None,
+            cap=cap,
+        )
+        for i, name in enumerate(names)
+    }
+
+
+def step(agents: dict[str, Agent], samples: list[float]) -> None:
+    """Let all perceive, then all ask."""
+    for agent, sample in zip(agents.values(), samples, strict=True):
+        agent.perceive(sample)
+    for agent in agents.values():
+        peer = agent.choose_peer()
+        if peer is not None:
+            agent.receive(agents[peer].answer(Query(agent.name, peer)))
+
+
+def test_a_peer_weighs_at_most_so_many_times_the_own_count() -> None:
+    agent = lone(algorithm=JOINT, sigma=0.5, cap=3)
+    agent.perceive(0.0, 0.0)
+    agent.receive(Reply("b", 0.4, 10**6))
+    agent.receive(Reply("c", 0.2, 4))
+    assert agent.estimate == pytest.approx((6 * 0.4 + 4 * 0.2) / (2 + 6 + 4))
+    agent.perceive(*[0.0] * 18)
+    assert agent.estimate == pytest.approx((60 * 0.4 + 4 * 0.2) / (20 + 60 + 4))
+    assert agent.snapshot().replies[1].count == 10**6
+
+
+def test_before_its_first_sample_an_agent_counts_as_one() -> None:
+    agent = lone(algorithm=JOINT, cap=1)
+    assert math.isnan(agent.estimate)
+    agent.receive(Reply("b", 0.4, 10**6))
+    agent.receive(Reply("c", 0.2, 1))
+    assert agent.estimate == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("algorithm", [JOINT, "soft-restricted-round-robin"], ids=str)
+def test_a_cap_bounds_how_far_one_peer_can_pull(algorithm: str | Algorithm) -> None:
+    free, held = (lone(algorithm=algorithm, sigma=0.5, cap=cap) for cap in (None, 1))
+    for agent in (free, held):
+        agent.perceive(*[0.0, 0.1] * 10)
+        for peer in "cdef":
+            agent.receive(Reply(peer, 0.05, 20))
+        agent.receive(Reply("b", 0.35, 10**4))
+    assert abs(held.estimate - 0.05) < 0.3 * abs(free.estimate - 0.05)
+
+
+def test_a_cap_keeps_one_peer_from_deciding_how_noisy_everybody_is() -> None:
+    noise = []
+    for cap in (None, 1):
+        agent, rng = lone(sigma=0.5, cap=cap), default_rng(3)
+        for t in range(1, 31):
+            agent.perceive(rng.normal(0, 0.5))
+            for peer in "cdef":
+                agent.receive(Reply(peer, rng.normal(0, 0.5 / math.sqrt(t)), t, 0.25 * (t - 1)))
+            agent.receive(Reply("b", 0.3, 10**6 * t, squares=0.0))
+        noise.append(agent.snapshot().model[0][NOISE])
+    free, held = noise
+    assert free < 1e-5
+    assert 0.15 < held < 0.3
+
+
+@pytest.mark.parametrize("algorithm", ["sharp", JOINT, "restricted-round-robin"], ids=str)
+def test_a_cap_changes_nothing_in_who_is_excluded(algorithm: str | Algorithm) -> None:
+    rng = default_rng(4)
+    one, other = (lone(algorithm=algorithm, cap=cap) for cap in (None, 2))
+    sizes, n_apart = set(), 0
+    for t in range(1, 60):
+        sample, means = rng.normal(0, 0.2), rng.normal([0, 0, 0.2, 0.5, 1], 0.02)
+        for agent in (one, other):
+            agent.perceive(sample)
+            for peer, mean in zip(NAMES[1:], means, strict=True):
+                agent.receive(Reply(peer, mean, 50 * t))
+        assert one.optimistic_class == other.optimistic_class
+        n_apart += one.estimate != other.estimate
+        sizes.add(len(one.optimistic_class))
+    assert len(sizes) > 1
+    assert n_apart > 10
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("cap", [1, 1.5])
+def test_a_cap_changes_nothing_where_nobody_is_ahead(algorithm: str, cap: float) -> None:
+    samples = default_rng(5).normal([i % 2 for i in range(6)], 0.1, (40, 6)).tolist()
+    free, held = fleet(algorithm, None), fleet(algorithm, cap)
+    for now in samples:
+        step(free, now)
+        step(held, now)
+        for one, other in zip(free.values(), held.values(), strict=True):
+            assert one.estimate == other.estimate
+            assert one.likely_class == other.likely_class
+    for one, other in zip(free.values(), held.values(), strict=True):
+        assert vars(other.snapshot()) == vars(one.snapshot()) | {"cap": cap}
+
+
+@pytest.mark.parametrize("cap", [0, 0.99, -1, math.nan, math.inf, "x"])
+def test_a_cap_below_one_is_refused(cap: Any) -> None:
+    with pytest.raises(ValueError, match=f"cap must be .*received '?{cap}"):
+        lone(cap=cap)
