@@ -208,7 +208,7 @@ def test_a_device_is_held_back_when_the_node_is_busy() -> None:
                         device.send(b"1\n" * 50_000)
                         await device.writer.drain()
                         n_sent += 100_000
-        await source.close()
+            await source.close()
         return n_sent
 
     assert asyncio.run(run()) < 50_000_000  # what the system itself keeps of a connection
@@ -343,8 +343,11 @@ def test_a_feed_delivers_what_came_before_an_error() -> None:
 
 
 async def serve_once(reply: bytes) -> tuple[asyncio.Server, str]:
-    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(reply)
+        with suppress(OSError):
+            await reader.read()
+        writer.close()
 
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
     return server, f"tcp:127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -375,4 +378,3 @@ def test_a_feed_can_be_stopped() -> None:
         assert feed.cancelled()
 
     asyncio.run(run())
-

@@ -6,9 +6,13 @@ computed.
 
 from __future__ import annotations
 
+import json
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -16,22 +20,27 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["fleet_line", "fleet_table", "showing", "watch_line", "watch_table"]
+__all__ = [
+    "fleet_table",
+    "print_snapshots",
+    "say_how_to_watch",
+    "show_agents",
+    "show_fleet",
+    "showing",
+]
 
 _LINE_EVERY = 3.0
 """Seconds from one line to the next where there is no terminal."""
-_AROUND = 4
+_AROUND = 7
 """Lines of a terminal that a table of agents leaves for all else."""
 
 Show = Callable[[Callable[[int], RenderableType], Callable[[], str]], None]
+"""Shows a table, made for a number of lines, or else a line."""
 
 
 @contextmanager
 def showing(console: Console) -> Iterator[Show]:
-    """Show what changes: on a terminal in place, elsewhere as a line every few seconds.
-
-    Gives a function that is called with how to make the table, for a number of lines, and the line.
-    """
+    """Give a way to show what changes: on a terminal in place, elsewhere as a line now and then."""
     if not console.is_terminal:
         yield _lines(console)
         return
@@ -48,6 +57,46 @@ def _lines(console: Console) -> Show:
             console.print(line(), markup=False, highlight=False, soft_wrap=True)
 
     return show
+
+
+def say_how_to_watch(console: Console, fleet: str, address: str, keys: Path | None) -> None:
+    """Print with which command others can look at a fleet."""
+    trusted = "" if keys is None else f" --keys {quote(str(keys))}"
+    console.print(
+        f"look at it elsewhere: colme watch --fleet {fleet} --connect {address}{trusted}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def print_snapshots(snapshots: Iterable[Mapping[str, Any]]) -> None:
+    """Print each as a line of JSON, at once."""
+    sys.stdout.writelines(json.dumps(snapshot) + "\n" for snapshot in snapshots)
+    sys.stdout.flush()
+
+
+def show_fleet(show: Show, report: Mapping[str, Any]) -> None:
+    """Show how a fleet fares."""
+    show(lambda _: fleet_table(report), lambda: _fleet_line(report))
+
+
+def show_agents(
+    show: Show, fleet: str, agents: Sequence[Mapping[str, Any]], where: str | None
+) -> None:
+    """Show what the agents of a fleet know.
+
+    Each is a snapshot with an `age` in seconds and whether the agent `is_here`; `where` is what
+    is not connected yet.
+    """
+    if agents:
+        show(
+            lambda height: _agents_table(fleet, agents, height),
+            lambda: _agents_title(fleet, agents),
+        )
+    else:
+        waiting = f"waiting for agents of {fleet}" + (f": nobody at {where}" if where else "")
+        show(lambda _: Text(waiting), lambda: waiting)
 
 
 def fleet_table(report: Mapping[str, Any]) -> RenderableType:
@@ -70,7 +119,7 @@ def fleet_table(report: Mapping[str, Any]) -> RenderableType:
     return Group(table, *(Text(line) for line in _sums(report)))
 
 
-def fleet_line(report: Mapping[str, Any]) -> str:
+def _fleet_line(report: Mapping[str, Any]) -> str:
     """Return the same in one line."""
     rows = [row for row in report["classes"] if row["error"] is not None]
     n_heard = sum(row["heard"] for row in rows) or 1
@@ -105,21 +154,14 @@ def _sums(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"refused: {_reasons(report['refused'])}"
 
 
-def watch_table(
-    fleet: str, agents: Sequence[Mapping[str, Any]], waiting: str | None, height: int
-) -> RenderableType:
-    """Return a row for each agent of a fleet, as many as fit into so many lines.
-
-    Each agent is its snapshot with an `age` in seconds and whether it `is_here`.
-    """
-    if not agents:
-        return Text(waiting or f"{fleet}: no agent has published a snapshot yet")
-    table = Table(title=_watch_title(fleet, agents), title_justify="left")
+def _agents_table(fleet: str, agents: Sequence[Mapping[str, Any]], height: int) -> RenderableType:
+    """Return a row for each agent, as many as fit into so many lines."""
+    table = Table(title=_agents_title(fleet, agents), title_justify="left")
     table.add_column("agent", no_wrap=True)
     names = ("samples", "alone", "estimate", "class", "likely", "known", "here", "age", "refused")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    fitting = max(1, height - 2 * _AROUND)
+    fitting = max(1, height - _AROUND)
     for one in agents[:fitting]:
         table.add_row(*_agent_cells(one), style=None if one["is_here"] else "dim")
     left = len(agents) - fitting
@@ -141,14 +183,7 @@ def _agent_cells(one: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def watch_line(fleet: str, agents: Sequence[Mapping[str, Any]], waiting: str | None) -> str:
-    """Return the same in one line."""
-    if not agents:
-        return waiting or f"{fleet}: no agent has published a snapshot yet"
-    return _watch_title(fleet, agents)
-
-
-def _watch_title(fleet: str, agents: Sequence[Mapping[str, Any]]) -> str:
+def _agents_title(fleet: str, agents: Sequence[Mapping[str, Any]]) -> str:
     here = sum(one["is_here"] for one in agents)
     samples = sum(one["samples"] for one in agents)
     return f"{fleet}: {here} agents here, {len(agents)} seen, {samples} samples"

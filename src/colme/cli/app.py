@@ -32,6 +32,15 @@ app = App(
 )
 for command in (estimate, simulate, plan, study, reproduce, algorithms):
     app.command(command)
+# These are imported when they are used, since their libraries are an extra.
+for path, help_ in (
+    ("colme.cli.living:node", "Run one agent on this device."),
+    ("colme.cli.living:router", "Run a router, where the nodes of a large fleet meet."),
+    ("colme.cli.keys:keys", "Make the keys of a fleet."),
+    ("colme.cli.fleet:fleet", "Run a demonstration fleet on this machine."),
+    ("colme.cli.watch:watch", "Watch a running fleet."),
+):
+    app.command(path, help=help_)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -57,7 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(0)
     except MemoryError:
         _fail("not enough memory for this experiment: ask for fewer agents, runs or steps")
-    except (CycloptsError, ValueError, OSError, ImportError) as error:
+    except ImportError as error:
+        _fail(str(error.__cause__ or error))
+    except (CycloptsError, ValueError, OSError) as error:
         _fail(str(error))
     sys.exit(0)
 

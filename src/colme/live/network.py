@@ -12,7 +12,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import zenoh
+try:
+    import zenoh
+except ImportError:
+    raise ImportError("the network needs eclipse-zenoh: pip install 'colme[live]'") from None
 
 from colme.live.addresses import Wiring
 from colme.live.wire import MOST_BYTES

@@ -4,6 +4,11 @@ Lives here: its settings, its world, its processes, and how it fares.  Must not 
 line.
 """
 
+try:
+    import zenoh as _zenoh  # noqa: F401
+except ImportError:
+    raise ImportError("fleets talk through eclipse-zenoh: pip install 'colme[live]'") from None
+
 from colme.live.fleet.fleet import Fleet
 from colme.live.fleet.settings import FleetSettings, usual_learning
 from colme.live.fleet.tally import Tally

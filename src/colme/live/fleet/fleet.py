@@ -121,6 +121,13 @@ class Fleet:
         return {} if self._watcher is None else self._watcher.snapshots
 
     @property
+    def meeting_point(self) -> tuple[str, Path | None]:
+        """Where others can connect to watch the fleet, and the keys for it, if it needs any."""
+        if self.layout is None:
+            raise ValueError("a fleet can be watched once it is started")
+        return self.layout.watcher.connect[0], self.layout.watcher_keys
+
+    @property
     def is_finished(self) -> bool:
         """Whether all agents have taken all their steps."""
         agents = [one for place, one in self._processes.items() if place != "router"]

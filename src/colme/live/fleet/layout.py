@@ -118,6 +118,7 @@ class Layout:
         self._world = World.of(settings.problem, settings.seed)
         self._check_same()
         self._keys = self._issue() if settings.tls else {}
+        self.watcher_keys = self._keys.get(_WATCHER)
         groups = [self._groups(process) for process in range(settings.processes)]
         self.router: ProcessSpec | None = None
         self.watcher: Wiring
@@ -162,8 +163,7 @@ class Layout:
         self.watcher = self._watching("peer", tuple(known))
 
     def _watching(self, mode: Mode, connect: tuple[str, ...]) -> Wiring:
-        folder = self._keys.get(_WATCHER)
-        keys = None if folder is None else Identity.load(folder)
+        keys = None if self.watcher_keys is None else Identity.load(self.watcher_keys)
         listen = ("127.0.0.1:0",) if mode == "peer" else ()
         return Wiring(mode, listen, connect, keys)
 

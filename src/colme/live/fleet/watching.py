@@ -20,6 +20,7 @@ __all__ = ["Watcher", "read_snapshot"]
 
 _MOST_BYTES = 65536
 """No snapshot is longer."""
+_LONGEST_WORD = 64
 _COUNTS = ("count", "samples", "class_size", "likely_size", "known", "present", "life", "epoch")
 _NUMBERS = ("mean", "estimate")
 _TALLIES = ("messages", "refused")
@@ -54,8 +55,8 @@ def _check_values(report: dict[str, Any]) -> None:
     whole = [report.get(word) for word in _COUNTS]
     for word in _TALLIES:
         tally = report.get(word)
-        if not isinstance(tally, dict):
-            raise ValueError(f"not a snapshot: {word} must be a table")  # noqa: TRY004
+        if not isinstance(tally, dict) or not all(map(_is_word, tally)):
+            raise ValueError(f"not a snapshot: {word} must be a table of words and counts")
         whole += tally.values()
     if not all(type(value) is int and value >= 0 for value in whole):
         raise ValueError("not a snapshot: counts must be whole numbers")
@@ -65,6 +66,11 @@ def _check_values(report: dict[str, Any]) -> None:
     numbers = [report.get(word) for word in _NUMBERS] + [delay.get(word) for word in delay]
     if not all(value is None or _is_number(value) for value in numbers):
         raise ValueError("not a snapshot: means and delays must be numbers")
+
+
+def _is_word(key: str) -> bool:
+    """Return whether a reason can be shown on a terminal as it is."""
+    return key.isprintable() and len(key) <= _LONGEST_WORD
 
 
 def _is_number(value: object) -> bool:

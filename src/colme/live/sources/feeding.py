@@ -120,7 +120,7 @@ class _Feed:
                 self._begin((await _answer(reader))["acknowledged"])
             return await self._converse(reader, writer, timeout)
         finally:
-            writer.close()
+            writer.transport.abort()  # to close, a node that no longer reads would have to read
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 

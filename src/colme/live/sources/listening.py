@@ -231,4 +231,5 @@ async def _clear(address: Address) -> None:
     with contextlib.suppress(ConnectionRefusedError):  # left behind by a process that died
         _, writer = await address.connect()
         writer.close()
+        await writer.wait_closed()
         raise OSError(errno.EADDRINUSE, "someone else listens there")

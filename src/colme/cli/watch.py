@@ -1,0 +1,106 @@
+"""`colme watch`: look at a fleet that runs, wherever it runs.
+
+Lives here: its flags and exit.  Must not know how anything travels or what is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from colme import _terminal
+from colme.cli.fleet import Ending
+
+if TYPE_CHECKING:
+    from colme.live.addresses import Wiring
+    from colme.live.fleet import Watcher
+
+__all__ = ["watch"]
+
+_REFRESH = 0.25
+"""Seconds from one look at the fleet to the next."""
+
+
+def watch(
+    *,
+    fleet: str,
+    connect: tuple[str, ...],
+    keys: Path | None = None,
+    insecure: bool = False,
+    seconds: float | None = None,
+    json: bool = False,
+) -> None:
+    """Look at a running fleet: what each agent knows, as it publishes it.
+
+    Waits if there is no fleet yet, and ends on Ctrl-C.  Examples:
+
+        colme watch --fleet home --connect 127.0.0.1:7447
+
+        colme watch --fleet home --connect router.example:7447 --keys keys/laptop --json
+
+    Parameters
+    ----------
+    fleet
+        Name of the fleet.
+    connect
+        Addresses HOST:PORT of routers, or of nodes that are peers; one is enough.
+    keys
+        Folder that `colme keys issue` made for whoever watches.
+    insecure
+        Allow links beyond this machine without keys.
+    seconds
+        Stop after so many seconds.
+    json
+        Print every snapshot as a line of JSON.
+    """
+    from colme.live.addresses import Wiring  # noqa: PLC0415 - an extra
+    from colme.live.fleet.watching import Watcher  # noqa: PLC0415 - an extra
+    from colme.live.wire import check_name  # noqa: PLC0415 - an extra
+
+    wiring = Wiring("client", connect=connect, keys=_identity(keys), insecure=insecure)
+    check_name("fleet", fleet)
+    asyncio.run(_run(Watcher, wiring, fleet, seconds, json))
+
+
+def _identity(keys: Path | None) -> Any:
+    if keys is None:
+        return None
+    from colme.live.keys import Identity  # noqa: PLC0415 - an extra
+
+    return Identity.load(keys)
+
+
+async def _run(
+    kind: type[Watcher], wiring: Wiring, fleet: str, seconds: float | None, as_json: bool
+) -> None:
+    ending = Ending(seconds)
+    heard: list[dict[str, Any]] = []
+    watcher = kind(wiring, fleet, heard.append)
+    opening = asyncio.create_task(watcher.open())
+    try:
+        with _terminal.showing(_terminal.err if as_json else _terminal.out) as show:
+            while not ending.has_come:
+                if opening.done():
+                    opening.result()
+                agents = _agents(watcher)
+                where = None if watcher.is_connected else ", ".join(wiring.connect)
+                if as_json:
+                    _terminal.print_snapshots(heard)
+                if not (as_json and agents):
+                    _terminal.show_agents(show, fleet, agents, where)
+                heard.clear()
+                await ending.pause(_REFRESH)
+    finally:
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+        await watcher.close()
+
+
+def _agents(watcher: Watcher) -> list[dict[str, Any]]:
+    """Return what each agent has said last, by name, those that are here first."""
+    agents = [
+        report | {"age": watcher.age(name), "is_here": name in watcher.present}
+        for name, report in watcher.snapshots.items()
+    ]
+    return sorted(agents, key=lambda one: (not one["is_here"], one["agent"]))
