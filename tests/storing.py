@@ -1,4 +1,4 @@
-"""Processes that keep agents in a store, to be killed and cramped by tests: a script.
+"""Stores for tests, and processes that keep agents in them, to be killed and cramped: a script.
 
 ``storing.py serve FOLDER`` forks a process that writes for ever whenever it reads a line.
 ``storing.py cramp FOLDER LIMIT END`` writes while no file may grow beyond LIMIT bytes, then dies at
@@ -10,19 +10,62 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
+from colme.live import store_writer
 from colme.live.store import Past, Store, StoreUnwritable
 
+FILE = "colme.sqlite"
 FLEET = "garden"
 AGENTS = ("ada", "bob", "cyd")
 TOGETHER = 3
 """Events that are appended in one call where files may not grow."""
 
 
+@contextmanager
+def opened(folder: Path, fleet: str = FLEET) -> Iterator[Store]:
+    store = Store.open(folder, fleet, sync=False)
+    try:
+        yield store
+    finally:
+        asyncio.run(store.close())
+
+
+def past_of(folder: Path, agent: str = "ada") -> Past:
+    with opened(folder) as store:
+        return store.adopt(agent)
+
+
+def run(*calls: Coroutine[Any, Any, None]) -> None:
+    async def together() -> None:
+        await asyncio.gather(*calls)
+
+    asyncio.run(together())
+
+
+def fill(folder: Path) -> Past:
+    """Give ada a checkpoint and events after it, and bob events alone; return ada's past."""
+    with opened(folder) as store:
+        store.adopt("ada")
+        store.adopt("bob")
+        run(store.append("ada", b"before"), store.checkpoint("ada", b"the state of ada" * 500))
+        run(*(store.append("ada", b"the event %d of ada" % number) for number in range(40)))
+        run(*(store.append("bob", b"the event %d of bob" % number) for number in range(40)))
+    return past_of(folder)
+
+
+def content(folder: Path) -> dict[str, bytes | None]:
+    files = sorted(folder.rglob("*"))
+    return {path.name: path.read_bytes() if path.is_file() else None for path in files}
+
+
 def say(*words: object) -> None:
-    print(*words, flush=True)  # noqa: T201
+    line = " ".join(map(str, words)) + "\n"
+    os.write(1, line.encode())  # at once, so that no kill leaves half a line
 
 
 def numbers(past: Past) -> list[int]:
@@ -32,6 +75,7 @@ def numbers(past: Past) -> list[int]:
 
 
 async def write_for_ever(folder: Path) -> None:
+    store_writer._SPARE = 10  # sweep often, so that some are killed while they do
     store = Store.open(folder, FLEET)
     pasts = {agent: store.adopt(agent) for agent in AGENTS}
 
@@ -55,21 +99,29 @@ def serve(folder: Path) -> None:
         say("gone", process)
 
 
-async def fails(store: Store, delay: float) -> None:
-    """A checkpoint that was begun before its agent was told of a failure fails as well."""
+def limit_files(size: int | None) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most if size is None else size, most))
+
+
+async def fail_twice(store: Store, delay: float) -> bool:
+    """Return whether a checkpoint was begun while there was a failure to be told of."""
     large = asyncio.create_task(store.append("ada", bytes(2**23)))
     await asyncio.sleep(delay)
-    told = large.done()
-    small = asyncio.create_task(store.checkpoint("ada", b"9999"))
-    outcomes = await asyncio.gather(large, small, return_exceptions=True)
-    assert isinstance(outcomes[0], StoreUnwritable), outcomes
-    assert told or isinstance(outcomes[1], StoreUnwritable), outcomes
-    assert outcomes[1], "the limit leaves no room for the smallest checkpoint"
+    begun = not large.done()
+    small = [store.checkpoint("ada", b"9999")] if begun else []
+    outcomes = await asyncio.gather(large, *small, return_exceptions=True)
+    assert all(isinstance(outcome, StoreUnwritable) for outcome in outcomes), outcomes
+    return begun
 
 
 async def cramp(folder: Path, limit: int, end: str) -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+    limit_files(1000)
+    try:
+        Store.open(folder, FLEET)
+        raise AssertionError("opened without room for a file")
+    except StoreUnwritable:
+        limit_files(limit)
     store = Store.open(folder, FLEET, sync=False)
     kept = dict.fromkeys(AGENTS, 0)
     n_failures = 0
@@ -88,12 +140,19 @@ async def cramp(folder: Path, limit: int, end: str) -> None:
 
     while n_failures < 3 * len(AGENTS):
         await asyncio.gather(*map(extend, AGENTS))
-    for delay in (0, 0.0001, 0.0002, 0.0005, 0.001, 0.002):
-        await fails(store, delay)
+    try:
+        for number in range(100):
+            store.adopt(f"agent {number}")
+        raise AssertionError("adopted a hundred agents without room for one event")
+    except StoreUnwritable:
+        pass
+    limit_files(limit + 100_000)  # room for a small checkpoint, not for a large event
+    begun = [await fail_twice(store, delay) for delay in (0, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3)]
+    assert begun[0]
     say(json.dumps(kept))
     if end == "die":
         os._exit(0)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    limit_files(None)
     for _ in range(5):
         await asyncio.gather(*map(extend, AGENTS))
     assert n_failures == 3 * len(AGENTS)

@@ -15,6 +15,7 @@ def test_the_presets_are_ours_the_papers_six_and_the_two_eta_algorithms() -> Non
         for name, preset in ALGORITHMS.items()
     } == {
         "sharp": ("restricted-round-robin", "model", "joint", 0),
+        "robust": ("restricted-round-robin", "robust", "joint", 0),
         "round-robin": ("round-robin", "simple", "overlap", 0),
         "restricted-round-robin": ("restricted-round-robin", "simple", "overlap", 0),
         "soft-restricted-round-robin": ("restricted-round-robin", "soft", "overlap", 0),
@@ -89,7 +90,7 @@ def test_resolve_finds_presets_keeps_algorithms_and_replaces_eta() -> None:
 
 def test_resolve_refuses_a_name_it_does_not_know_and_lists_those_it_does() -> None:
     with pytest.raises(
-        ValueError, match=r"unknown algorithm 'gossip'; known: sharp, round-robin, .*local"
+        ValueError, match=r"unknown algorithm 'gossip'; known: sharp, robust, round-robin, .*local"
     ):
         resolve("gossip")
 

@@ -146,6 +146,7 @@ def test_a_rotated_file_is_read_to_its_end_before_the_new_one(path: Path) -> Non
             await reader.take(2)
             await reader.wait()
             path.touch()  # its writer may still add to the old one
+            await reader.wait()
             old.write("3\n4\n")
             old.flush()
             await reader.take(3, 4)

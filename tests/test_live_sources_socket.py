@@ -187,7 +187,13 @@ def test_a_device_that_never_reads_holds_no_one_up() -> None:
                 device.send(b"5\n")
                 await device.writer.drain()
                 await eventually(lambda: node.values == [5.0])
-            assert node.position == "60001"
+                assert node.source._connection is not None
+                transport = node.source._connection._writer.transport
+                assert 0 < transport.get_write_buffer_size() < 100_000
+                async with Device(node.address) as other:
+                    assert await other.hear() == {"acknowledged": 60_001}
+                    other.send(b"6\n")
+                    await other.hear_until({"acknowledged": 60_002})
             assert len(node.notes) == 60_000
 
     asyncio.run(run())
@@ -312,6 +318,30 @@ def test_a_feed_without_a_log_goes_on_with_the_nodes_numbers() -> None:
                 await socket_feed(node.address, iter(values))
             assert node.values == [1.0, 2.0, 3.0]
             assert node.position == "3"
+
+    asyncio.run(run())
+
+
+def test_a_feed_without_a_log_keeps_no_more_than_it_may() -> None:
+    taken: list[float] = []
+
+    async def endless() -> AsyncIterator[float]:
+        while True:
+            taken.append(len(taken))
+            yield taken[-1]
+
+    async def run() -> None:
+        async with Node(LOCAL) as node:
+            node.is_stalled = True
+            feed = asyncio.create_task(socket_feed(node.address, endless(), most_kept=7))
+            await eventually(lambda: len(node.values) == 7)
+            await asyncio.sleep(0.01)
+            assert len(taken) <= 8
+            node.is_stalled = False
+            await eventually(lambda: len(node.values) >= 20)
+            feed.cancel()
+            await asyncio.gather(feed, return_exceptions=True)
+            assert node.values == taken[: len(node.values)]
 
     asyncio.run(run())
 

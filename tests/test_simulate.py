@@ -303,7 +303,7 @@ BAD = [
     ({"samples": np.zeros((2, 3, 0))}, r"received shape \(2, 3, 0\)"),
     ({"samples": [["a", "b"]]}, "samples must be an array of numbers"),
     ({"samples": [[1.0], [1.0, 2.0]]}, "samples must be an array of numbers"),
-    ({"algorithm": "gossip"}, "unknown algorithm 'gossip'; known: sharp, round-robin"),
+    ({"algorithm": "gossip"}, "unknown algorithm 'gossip'; known: sharp, robust, round-robin"),
     ({"algorithm": "oracle"}, "labels"),
     ({"sigma": 0}, "sigma must be greater than 0; received 0"),
     ({"sigma": -1}, "sigma must be greater than 0; received -1"),

@@ -16,7 +16,7 @@ from colme.memory import Memory
 from colme.messages import Query, Reply, Snapshot
 from colme.reading import completed, view_of
 from colme.summary import recentred
-from colme.weighing import Weighing
+from colme.weighing import Outlook, Weighing
 
 __all__ = ["Agent"]
 
@@ -142,12 +142,16 @@ class Agent:
 
         Only algorithms that weigh by a model say so; for others it is the agent alone.
         """
-        return self._weighing.likely()
+        return self.outlook().likely_class
 
     @property
     def estimate(self) -> float:
         """The agent's current estimate of its own mean; NaN before there is anything to weigh."""
         return self._weighing.pooled()[1]
+
+    def outlook(self) -> Outlook:
+        """Return estimate, optimistic class and likely class at the price of one."""
+        return self._weighing.outlook()
 
     def meet(self, peer: str) -> bool:
         """Make room for a peer in the row; return False if there is none to be made."""
@@ -226,7 +230,7 @@ class Agent:
         if reply.epoch == known.epoch and reply.count < known.count:
             return False
         self._remember(reply)
-        self._exclude()
+        self._exclude([self._memory.index[reply.sender]])
         self._weighing.learn(max(self.count, self._turn.n_asked))
         return True
 
@@ -290,7 +294,15 @@ class Agent:
         seen = view_of(reply, self._choice.log_risk, self._weighing.model, price)
         self._memory.write(reply, seen)
 
-    def _exclude(self) -> None:
-        """Rule out for good whom the joint test rules out now; other tests keep no memory."""
-        if self.algorithm.class_test == ClassTest.JOINT:
-            rules.classify(self._choice, self._memory.own, len(self._memory), self._memory.row)
+    def _exclude(self, changed: Iterable[int] | None = None) -> None:
+        """Rule out for good whom the joint test rules out now; other tests keep no memory.
+
+        Where the agent itself has not changed, only peers that have need be looked at.
+        """
+        if self.algorithm.class_test != ClassTest.JOINT:
+            return
+        own, row = self._memory.own, self._memory.row
+        view = rules.view(row, own)
+        for l in rules.suspects(self._choice, own, row) if changed is None else changed:
+            row.member[l] = rules.belongs(self._choice, view, rules.view(row, l), row.member[l])
+        rules.show_all(self._choice, own, len(self._memory), row)

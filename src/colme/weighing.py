@@ -7,12 +7,13 @@ Must not know streams, queries or replies.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from colme import _check, model, rules
-from colme.algorithm import Weighting
+from colme.algorithm import ClassTest, Weighting
 from colme.memory import Memory
 
-__all__ = ["Weighing", "capped"]
+__all__ = ["Outlook", "Weighing", "capped"]
 
 
 def capped(own: int, cap: float, row: rules.Row, fit: model.Model) -> rules.Row:
@@ -38,6 +39,30 @@ def capped(own: int, cap: float, row: rules.Row, fit: model.Model) -> rules.Row:
             counts[l], squares[l] = most, squares[l] * ((most - 1.0) / (count - 1.0))
             precisions[l] = model.mean_precision(counts[l], squares[l], fit)
     return row._replace(counts=counts, squares=squares, precisions=precisions)
+
+
+class Outlook(NamedTuple):
+    """What an agent makes of all it knows.
+
+    Attributes
+    ----------
+    estimate
+        Its estimate of its own mean; NaN before there is anything to weigh.
+    optimistic_class
+        The peers that may share its mean, itself included; unheard peers are in.
+    likely_class
+        The peers that more probably than not share its mean: no guarantee.  Only algorithms that
+        weigh by a model say so; for others it is the agent alone.
+
+    Examples
+    --------
+    >>> Outlook(0.3, frozenset("ab"), frozenset("a")).estimate
+    0.3
+    """
+
+    estimate: float
+    optimistic_class: frozenset[str]
+    likely_class: frozenset[str]
 
 
 class Weighing:
@@ -87,14 +112,19 @@ class Weighing:
         row = row._replace(member=list(row.member), shown=list(row.shown))
         if not self.by_model:
             return row, rules.pool(self._choice, own, n, row)[1]
-        rules.classify(self._choice, own, n, row)
+        if self._choice.class_test != ClassTest.JOINT:  # what that rules out, the memory knows
+            rules.classify(self._choice, own, n, row)
         bench = self._room(n)
         model.gather(own, n, row, self.model, bench)
         return row, model.estimate(own, n, row, self.model, bench)
 
-    def likely(self) -> frozenset[str]:
+    def outlook(self) -> Outlook:
+        """Return the estimate, and both classes."""
+        row, estimate = self.pooled()
+        return Outlook(estimate, self._memory.named(row.member), self._likely(row))
+
+    def _likely(self, row: rules.Row) -> frozenset[str]:
         """Return who more probably than not shares the agent's mean, itself included."""
-        row, _ = self.pooled()
         own, n = self._memory.own, len(self._memory)
         same, bench = [False] * n, self._room(n)
         model.meet_all(n, row, self.model, bench)

@@ -109,7 +109,7 @@ def fleet_table(report: Mapping[str, Any]) -> RenderableType:
         honest = row["agents"] - row["liars"]
         table.add_row(
             _number(row["true_mean"]),
-            f"{honest}" + (f" + {row['liars']} liars" if row["liars"] else ""),
+            f"{honest}" + (f" + {row['liars']} lying" if row["liars"] else ""),
             _number(row["error"], ".4f"),
             _number(row["local_error"], ".4f"),
             _number(row["identified"], ".0%"),
@@ -142,14 +142,16 @@ def _title(report: Mapping[str, Any]) -> str:
 def _sums(report: Mapping[str, Any]) -> Iterator[str]:
     messages, delay = report["messages"], report["delay"]
     yield (
-        f"{report['samples']} samples ({_number(report['steps'])} of the agent in the middle); "
-        f"{report['messages_per_second']:.0f} messages per second, "
-        f"{messages.get('unanswered', 0)} questions unanswered"
+        f"{report['samples']} samples, half of the agents {_number(report['steps'])} or more; "
+        f"{messages.get('ticks', 0)} ticks, {messages.get('skipped', 0)} skipped"
     )
     yield (
-        f"{messages.get('ticks', 0)} ticks, {messages.get('skipped', 0)} skipped; answers after "
-        f"{_milliseconds(delay['p50'])} (99 %: {_milliseconds(delay['p99'])}, of the slowest agent "
-        f"{_milliseconds(delay['worst'])})"
+        f"{report['messages_per_second']:.0f} messages per second; "
+        f"{messages.get('asked', 0)} questions, {messages.get('unanswered', 0)} unanswered"
+    )
+    yield (
+        f"answers after {_milliseconds(delay['p50'])}, 99 % within {_milliseconds(delay['p99'])}, "
+        f"those of the slowest agent within {_milliseconds(delay['worst'])}"
     )
     yield f"refused: {_reasons(report['refused'])}"
 

@@ -6,6 +6,7 @@ Lives here: its flags.  Must not know how anything is computed or printed.
 from __future__ import annotations
 
 from colme import ALGORITHMS, _terminal
+from colme._terminal.simulating import print_algorithms
 
 __all__ = ["algorithms"]
 
@@ -31,4 +32,4 @@ def algorithms(*, json: bool = False) -> None:
     if json:
         _terminal.print_json(rows)
     else:
-        _terminal.print_algorithms(rows)
+        print_algorithms(rows)

@@ -13,14 +13,8 @@ from cyclopts import App, CycloptsError, Parameter
 
 import colme
 from colme import _terminal
-from colme.cli.algorithms import algorithms
-from colme.cli.estimate import estimate
-from colme.cli.plan import plan
-from colme.cli.reproduce import reproduce
-from colme.cli.simulate import simulate
-from colme.cli.study import study
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
 app = App(
     name="colme",
@@ -30,17 +24,26 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for command in (estimate, simulate, plan, study, reproduce, algorithms):
-    app.command(command)
-# These are imported when they are used, since their libraries are an extra.
-for path, help_ in (
-    ("colme.cli.living:node", "Run one agent on this device."),
-    ("colme.cli.living:router", "Run a router, where the nodes of a large fleet meet."),
-    ("colme.cli.keys:keys", "Make the keys of a fleet."),
-    ("colme.cli.fleet:fleet", "Run a demonstration fleet on this machine."),
-    ("colme.cli.watch:watch", "Watch a running fleet."),
-):
-    app.command(path, help=help_)
+COMMANDS = {
+    "estimate:estimate": "Estimate each agent's mean from a table with one row per sample, "
+    "with help of its peers.",
+    "simulate:simulate": "Run algorithms on a problem and print when they identify classes and "
+    "converge.",
+    "plan:plan": "Tell from theory whether collaboration will pay and how long it will take.",
+    "study:study": "Answer one question with a table, a figure and a sentence.",
+    "reproduce:reproduce": "Run every experiment of the paper and lay it beside the published "
+    "numbers.",
+    "algorithms:algorithms": "List the named algorithms, with one line of meaning each.",
+    "living:node": "Run one agent on this device: it takes samples, asks peers, and is asked.",
+    "living:router": "Run a router: where clients of a large fleet meet, and devices that cannot "
+    "be reached.",
+    "keys:keys": "Make the keys of a fleet.",
+    "fleet:fleet": "Run a demonstration fleet on this machine.",
+    "watch:watch": "Watch a running fleet.",
+}
+"""Where each command is, and what it does: imported when used, since some need extras."""
+for place, what in COMMANDS.items():
+    app.command(f"colme.cli.{place}", help=what)
 
 
 def main(arguments: list[str] | None = None) -> None:

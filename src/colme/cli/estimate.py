@@ -16,6 +16,7 @@ from cyclopts import Group, Parameter
 from colme import _terminal
 from colme._check import non_negative_int
 from colme._files import replacing
+from colme._terminal.estimating import print_finding
 from colme.data.asking import Question, find_out
 from colme.data.finding import Finding
 from colme.data.report import write_report
@@ -155,7 +156,7 @@ def estimate(
     if json:
         _terminal.print_pieces(finding.to_json())
     else:
-        _terminal.print_finding(finding, top, targets)
+        print_finding(finding, top, targets)
 
 
 def _question(

@@ -12,16 +12,15 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Group, Parameter
 
 from colme import _terminal
+from colme._terminal.watching import fleet_table, say_how_to_watch, show_fleet, showing
 from colme.cli.flags import Flags, ProblemFlags
 from colme.experiment import ProblemSpec
-
-if TYPE_CHECKING:
-    from colme.live.fleet import FleetSettings
+from colme.live.fleet import Fleet, FleetSettings, usual_learning
 
 __all__ = ["Ending", "FleetFlags", "FleetLearningFlags", "LiarFlags", "fleet"]
 
@@ -185,8 +184,6 @@ def fleet(
     json
         Print how the fleet fared, at the end, as JSON.
     """
-    from colme.live.fleet import FleetSettings, usual_learning  # noqa: PLC0415 - an extra
-
     truth = ProblemSpec.make(_problem_table(problem or ProblemFlags())).build()
     told: dict[str, Any] = {}
     for group in (flags, liars):
@@ -208,28 +205,26 @@ def _problem_table(flags: ProblemFlags) -> dict[str, Any]:
 
 
 async def _run(settings: FleetSettings, seconds: float | None, as_json: bool) -> None:
-    from colme.live.fleet import Fleet  # noqa: PLC0415 - an extra
-
     ending = Ending(seconds)
     running = Fleet(settings)
     console = _terminal.err if as_json else _terminal.out
-    with _terminal.showing(console) as show:
+    with showing(console) as show:
         async with running:
-            _terminal.say_how_to_watch(console, settings.name, *running.meeting_point)
+            say_how_to_watch(console, settings.name, *running.meeting_point)
             while not (ending.has_come or running.is_finished):
                 running.check()
-                _terminal.show_fleet(show, running.report())
+                show_fleet(show, running.report())
                 await ending.pause(_REFRESH)
             last = running.report()
         # What agents said while they ended, with what held before they did.
         kept = ("present", "alive", "messages_per_second", "seconds")
         final = running.report() | {word: last[word] for word in kept}
         if console.is_terminal:
-            _terminal.show_fleet(show, final)
+            show_fleet(show, final)
     if as_json:
         _terminal.print_json(final)
     elif not console.is_terminal:
-        console.print(_terminal.fleet_table(final))
+        console.print(fleet_table(final))
 
 
 class Ending:

@@ -6,6 +6,7 @@ Lives here: its flags.  Must not know how anything is computed or printed.
 from __future__ import annotations
 
 from colme import _terminal, theory
+from colme._terminal.planning import print_plan
 
 __all__ = ["plan"]
 
@@ -62,7 +63,7 @@ def plan(
     if json:
         _terminal.print_json(result)
     else:
-        _terminal.print_plan(result)
+        print_plan(result)
 
 
 def _plan_sizes(

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from colme import _terminal, paper
+from colme._terminal.reproducing import print_reproduction
 
 __all__ = ["reproduce"]
 
@@ -65,7 +66,7 @@ def reproduce(
     if json:
         _terminal.print_json(done.content)
     else:
-        _terminal.print_reproduction(done)
+        print_reproduction(done)
     if timings:
         for what, seconds in (done.durations | {"all": time.perf_counter() - start}).items():
             _terminal.err.print(f"{seconds:6.1f} s  {what}", highlight=False)

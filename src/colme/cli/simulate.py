@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from cyclopts import Group, Parameter
 
 from colme import _terminal
+from colme._terminal.simulating import print_summary
 from colme.cli.flags import ArrivalFlags, BoundFlags, ContactFlags, DriftFlags, Flags, ProblemFlags
 from colme.experiment import Experiment
 from colme.trajectory import check_path
@@ -149,7 +150,7 @@ def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_jso
         plain: dict[str, Any] = chosen.model_dump(mode="json", by_alias=True)
         _terminal.print_json({"experiment": plain, "results": rows})
     else:
-        _terminal.print_summary(chosen, rows, files)
+        print_summary(chosen, rows, files)
 
 
 def _files(names: tuple[str, ...], out: str | None) -> dict[str, Path]:

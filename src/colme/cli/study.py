@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from colme import _terminal, studies
+from colme._terminal.studying import print_questions, print_study
 from colme.paper.files import prepare_folder
 from colme.studies.running import recipe_of
 
@@ -55,7 +56,7 @@ def study(
         if json:
             _terminal.print_json(questions)
         else:
-            _terminal.print_questions(questions)
+            print_questions(questions)
         return
     if name is None:
         raise ValueError(f"name a study; known: {', '.join(studies.STUDIES)}")
@@ -67,4 +68,4 @@ def study(
     if json:
         _terminal.print_json(found.to_plain())
         return
-    _terminal.print_study(found, paths)
+    print_study(found, paths)

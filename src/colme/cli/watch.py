@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from colme import _terminal
+from colme._terminal.watching import print_snapshots, show_agents, showing
 from colme.cli.fleet import Ending
-
-if TYPE_CHECKING:
-    from colme.live.addresses import Wiring
-    from colme.live.fleet import Watcher
+from colme.live.addresses import Wiring
+from colme.live.fleet import Watcher
+from colme.live.keys import Identity
+from colme.live.wire import check_name
 
 __all__ = ["watch"]
 
@@ -54,41 +55,27 @@ def watch(
     json
         Print every snapshot as a line of JSON.
     """
-    from colme.live.addresses import Wiring  # noqa: PLC0415 - an extra
-    from colme.live.fleet.watching import Watcher  # noqa: PLC0415 - an extra
-    from colme.live.wire import check_name  # noqa: PLC0415 - an extra
-
-    wiring = Wiring("client", connect=connect, keys=_identity(keys), insecure=insecure)
-    check_name("fleet", fleet)
-    asyncio.run(_run(Watcher, wiring, fleet, seconds, json))
+    identity = None if keys is None else Identity.load(keys)
+    wiring = Wiring("client", connect=connect, keys=identity, insecure=insecure)
+    asyncio.run(_run(wiring, check_name("fleet", fleet), seconds, json))
 
 
-def _identity(keys: Path | None) -> Any:
-    if keys is None:
-        return None
-    from colme.live.keys import Identity  # noqa: PLC0415 - an extra
-
-    return Identity.load(keys)
-
-
-async def _run(
-    kind: type[Watcher], wiring: Wiring, fleet: str, seconds: float | None, as_json: bool
-) -> None:
+async def _run(wiring: Wiring, fleet: str, seconds: float | None, as_json: bool) -> None:
     ending = Ending(seconds)
     heard: list[dict[str, Any]] = []
-    watcher = kind(wiring, fleet, heard.append)
+    watcher = Watcher(wiring, fleet, heard.append)
     opening = asyncio.create_task(watcher.open())
     try:
-        with _terminal.showing(_terminal.err if as_json else _terminal.out) as show:
+        with showing(_terminal.err if as_json else _terminal.out) as show:
             while not ending.has_come:
                 if opening.done():
                     opening.result()
                 agents = _agents(watcher)
                 where = None if watcher.is_connected else ", ".join(wiring.connect)
                 if as_json:
-                    _terminal.print_snapshots(heard)
+                    print_snapshots(heard)
                 if not (as_json and agents):
-                    _terminal.show_agents(show, fleet, agents, where)
+                    show_agents(show, fleet, agents, where)
                 heard.clear()
                 await ending.pause(_REFRESH)
     finally:

@@ -254,7 +254,7 @@ class Station:
         """Return what the agent knows now, ready for JSON; `at` is the time of day."""
         agent = self.agent
         low, high = agent.interval
-        nothing = agent.count == 0
+        nothing, outlook = agent.count == 0, agent.outlook()
         peers = [peer for peer in agent.peers if peer != agent.name]
         return {
             "agent": agent.name,
@@ -265,10 +265,10 @@ class Station:
             "count": agent.count,
             "samples": self.n_samples,
             "mean": None if nothing else agent.local_mean,
-            "estimate": None if nothing else agent.estimate,
+            "estimate": None if nothing else outlook.estimate,
             "interval": None if nothing or not high - low < float("inf") else [low, high],
-            "class_size": len(agent.optimistic_class),
-            "likely_size": len(agent.likely_class),
+            "class_size": len(outlook.optimistic_class),
+            "likely_size": len(outlook.likely_class),
             "known": len(peers),
             "present": len(self.membership.present),
             "messages": dict(self.counts),

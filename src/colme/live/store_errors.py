@@ -127,16 +127,18 @@ def refusal(path: Path, error: sqlite3.Error | OSError) -> StoreError | StoreUnw
     >>> type(refusal(Path("colme.sqlite"), OSError(errno.ENOSPC, "No space left"))).__name__
     'StoreUnwritable'
     """
-    if isinstance(error, OSError):
-        reason = error.strerror or str(error)
-        failing = error.errno in _FAILING_SYSTEM
-        return unwritten(path, OSError(reason)) if failing else inaccessible(path, reason)
     code = _code(error)
     if code in _LOCKED:
         return busy(path)
-    if code in _CLOSED:
-        return inaccessible(path, error)
-    return unwritten(path, error) if code in _FAILING else damaged(path, error)
+    reason = getattr(error, "strerror", None) or str(error)
+    if code in _FAILING or getattr(error, "errno", None) in _FAILING_SYSTEM:
+        return StoreUnwritable(
+            f"{path} could not be opened: {reason}; nothing was changed: make room or mend the "
+            "disk, then open it again"
+        )
+    if code in _CLOSED or isinstance(error, OSError):
+        return inaccessible(path, reason)
+    return damaged(path, reason)
 
 
 def _code(error: Exception) -> int:

@@ -110,7 +110,7 @@ def open_file(folder: Path, fleet: str, *, sync: bool) -> sqlite3.Connection:
 
 def _check_head(path: Path) -> None:
     # SQLite must not see the file before this: it would write beside files that are not ours.
-    with path.open("rb") as file:
+    with path.open("r+b") as file:  # to write as well, or it is refused now
         head = file.read(_HEAD)
     if not head.startswith(_MAGIC) or len(head) < _HEAD:
         raise damaged(path, "this is no SQLite file")
@@ -142,8 +142,10 @@ def _check_content(path: Path, fleet: str) -> None:
     finally:
         if not had_index:
             index.unlink(missing_ok=True)
-    if findings != ["ok"] or len(fleets) != 1:
-        raise damaged(path, findings[0] if findings != ["ok"] else "it names no fleet")
+    if findings != ["ok"]:
+        raise damaged(path, " ".join(str(findings[0]).split()))
+    if len(fleets) != 1:
+        raise damaged(path, "it names no fleet")
     if fleets != [fleet]:
         raise StoreError(
             f"{path} belongs to fleet {fleets[0]!r} and not to {fleet!r}; nothing was changed: "

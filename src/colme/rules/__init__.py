@@ -20,6 +20,7 @@ from colme.rules.belonging import (
     optimistic_distance,
     renew,
     show_all,
+    suspects,
 )
 from colme.rules.pooling import class_uniform_sums, overlap_sums, overlap_weight, pool, simple_sums
 from colme.rules.robust import agreement, robust_mean
@@ -49,6 +50,7 @@ __all__ = [
     "robust_mean",
     "show_all",
     "simple_sums",
+    "suspects",
     "take_turn",
     "take_turn_among",
     "view",

@@ -21,7 +21,11 @@ __all__ = [
     "optimistic_distance",
     "renew",
     "show_all",
+    "suspects",
 ]
+
+_NEAR = 2.0 * (1.0 - 1e-9)
+"""Twice the share of its parabola that Huber's function, with all rounding, never exceeds."""
 
 
 @compiled
@@ -114,6 +118,32 @@ def classify(choice: Choice, a: int, n: int, row: Row) -> int:
         n_changed += now != member[l]
         member[l] = now
     return n_changed + show_all(choice, a, n, row)
+
+
+def suspects(choice: Choice, a: int, row: Row) -> list[int]:
+    """Return the members that the joint test may rule out now; about all others it is sure.
+
+    For plain agents: a look at every peer that costs a tenth of the test itself.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)._replace(means=[0.0, 0.4, 1.0], spreads=[0.05] * 3)
+    >>> suspects(Choice(0, ClassTest.JOINT, 0, eta=0.0, log_risk=2.0), 0, row)
+    [2]
+
+    Notes
+    -----
+    H(d) <= d²/(2q), so nothing is ruled out while d² < 2q (ln(1/γ) + offsets).
+    """
+    mean, spread = row.means[a], row.spreads[a]
+    level = choice.log_risk + row.offsets[a]
+    return [
+        l
+        for l, (peer, its_spread, offset, member) in enumerate(
+            zip(row.means, row.spreads, row.offsets, row.member, strict=True)
+        )
+        if member and (peer - mean) ** 2 >= _NEAR * (spread + its_spread) * (level + offset)
+    ]
 
 
 @compiled

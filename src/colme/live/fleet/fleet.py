@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from colme.live.fleet.layout import Layout
+from colme.live.fleet.layout import Layout, ProcessSpec
 from colme.live.fleet.process import Process
 from colme.live.fleet.settings import FleetSettings
 from colme.live.fleet.tally import Tally
@@ -129,9 +129,21 @@ class Fleet:
 
     @property
     def is_finished(self) -> bool:
-        """Whether all agents have taken all their steps."""
-        agents = [one for place, one in self._processes.items() if place != "router"]
-        return bool(agents) and all(process.finished.is_set() for process in agents)
+        """Whether all agents have taken all their steps, and it was heard of those that live."""
+        agents = [(place, one) for place, one in self._processes.items() if place != "router"]
+        if not agents or not all(one.finished.is_set() for _, one in agents):
+            return False
+        return all(map(self._has_told, (one.spec for _, one in agents if one.is_alive)))
+
+    def _has_told(self, spec: ProcessSpec) -> bool:
+        """Return whether the agents of a process need tell no more, or can still do so."""
+        names = [spec.names[agent] for host in spec.hosts for agent in host.agents]
+        if spec.in_step:  # agents in step say what they know once more when they end
+            return self.present.issuperset(names)
+        steps = spec.steps or 0
+        return all(name in self.snapshots for name in names) and all(
+            self.snapshots[name]["samples"] >= steps for name in names
+        )
 
     def check(self) -> None:
         """Raise ValueError, with its reason, if a process has ended by itself."""

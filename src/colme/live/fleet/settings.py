@@ -26,8 +26,10 @@ _MANY = 300
 """Beyond so many agents, each remembers only some of the others."""
 _ROOM = 64
 """So many, itself included."""
-_SNAPSHOTS = 200
-"""About so many snapshots of all agents are published in a second."""
+_SNAPSHOTS = 100
+"""About so many snapshots are published in a second: each is as much work as a step."""
+_LONGEST = 5.0
+"""Seconds from one snapshot of an agent to the next, at most, unless steps are longer."""
 
 
 def usual_learning(problem: Problem, **chosen: Any) -> AgentSettings:
@@ -71,8 +73,8 @@ class FleetSettings:
     interval
         Seconds from one step to the next: one sample and one question of each agent.
     every
-        Seconds from one snapshot of an agent to the next; by default so that all agents together
-        give 200 in a second, but none twice in a step.
+        Seconds from one snapshot of an agent to the next, 0 for each step; by default so that all
+        agents together give about 100 in a second.
     steps
         How many samples each agent takes; None: without end.
     liars, lie, shift
@@ -164,7 +166,9 @@ class FleetSettings:
         """Seconds from one snapshot of an agent to the next; 0: after every step."""
         if self.every is not None:
             return self.every
-        return 0.0 if self.in_step else max(self.interval, self.problem.n_agents / _SNAPSHOTS)
+        if self.in_step:
+            return 0.0
+        return max(self.interval, min(self.problem.n_agents / _SNAPSHOTS, _LONGEST))
 
     @property
     def liars_chosen(self) -> tuple[int, ...]:

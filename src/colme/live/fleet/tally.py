@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from colme.live.fleet.settings import FleetSettings
 from colme.live.node import running_clock
+from colme.problem.classes import class_mean
 
 __all__ = ["Tally"]
 
@@ -101,7 +102,7 @@ class Tally:
         truth = {agent: self._true_mean(agent, one["count"]) for agent, one in told}
         return {
             "class": label,
-            "true_mean": float(self._problem.true_means[members].mean()) if any(members) else None,
+            "true_mean": self._class_mean(label),
             "agents": int(members.sum()),
             "liars": int((members & ~self._honest).sum()),
             "heard": len(told),
@@ -111,6 +112,11 @@ class Tally:
             "class_size": _median([one["class_size"] for _, one in told]),
             "likely_size": _median([one["likely_size"] for _, one in told]),
         }
+
+    def _class_mean(self, label: int) -> float | None:
+        if label not in self._problem.labels:
+            return None
+        return class_mean(self._problem.true_means, self._problem.labels, label)
 
     def _true_mean(self, agent: int, count: int) -> float:
         if not self._problem.changes:

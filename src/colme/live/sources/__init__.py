@@ -11,7 +11,7 @@ from colme.live.sources.iterating import Iterating
 from colme.live.sources.listening import Listening
 from colme.live.sources.mqtt import Mqtt
 from colme.live.sources.parsing import parse
-from colme.live.sources.source import OnBad, Sample, Source, log_refusal
+from colme.live.sources.source import Sample, Source, log_refusal
 from colme.live.sources.stdin import StandardInput
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Iterating",
     "Listening",
     "Mqtt",
-    "OnBad",
     "Sample",
     "Source",
     "StandardInput",

@@ -80,7 +80,9 @@ async def socket_feed(
     feed = _Feed(values, most_kept, on_bad)
     _check.positive("timeout", timeout)
     try:
-        await feed.run(Address.of(address), timeout, _check.positive("delay", longest_delay))
+        await feed.run(
+            Address.of(address), timeout, _check.positive("longest_delay", longest_delay)
+        )
     finally:
         feed.stop_reading()
     return feed.outbox.acknowledged
@@ -117,7 +119,7 @@ class _Feed:
             reader, writer = await address.connect()
         try:
             async with asyncio.timeout(timeout):
-                self._begin((await _answer(reader))["acknowledged"])
+                self._begin((await self._answer(reader))[1])
             return await self._converse(reader, writer, timeout)
         finally:
             writer.transport.abort()  # to close, a node that no longer reads would have to read
@@ -160,32 +162,31 @@ class _Feed:
 
     async def _hear(self, reader: asyncio.StreamReader, timeout: float) -> None:
         while True:
+            patience = asyncio.timeout(timeout)
             try:
-                async with asyncio.timeout(timeout):
-                    answer = await _answer(reader)
+                async with patience:
+                    kind, number, reason = await self._answer(reader)
             except TimeoutError:
-                if self.outbox.is_waiting:
+                if self.outbox.is_waiting or not patience.expired():
                     raise
                 continue
-            self._heed(answer)
+            if kind == "acknowledged":
+                self.outbox.acknowledge(number)
+            else:
+                self._on_bad(f"line {number} was refused: {reason}")
+                self.outbox.refuse(number)
 
-    def _heed(self, answer: dict[str, Any]) -> None:
-        if "refused" in answer:
-            self._on_bad(f"line {answer['refused']} was refused: {answer.get('reason')}")
-            self.outbox.refuse(answer["refused"])
-        else:
-            self.outbox.acknowledge(answer["acknowledged"])
-
-
-async def _answer(reader: asyncio.StreamReader) -> dict[str, Any]:
-    try:
-        line = await reader.readline()
-        answer = json.loads(line)
-        number = answer.get("refused", answer.get("acknowledged"))
-        _check.non_negative_int("number", number)
-    except (ValueError, AttributeError):
-        raise ConnectionError(f"no answer of a node: received {line[:60]!r}") from None
-    return dict(answer)
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[str, int, str]:
+        try:
+            line = await reader.readline()
+            if not line.endswith(b"\n"):
+                raise ConnectionResetError("the node has hung up")
+            answer = json.loads(line)
+            kind = "refused" if "refused" in answer else "acknowledged"
+            return kind, _check.non_negative_int(kind, answer[kind]), str(answer.get("reason"))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            self._on_bad(f"whoever listens there does not answer as a node does: {error}")
+            raise ConnectionError("no node") from None
 
 
 async def _fill(outbox: Outbox, values: AsyncIterator[float]) -> None:

@@ -11,7 +11,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -56,7 +56,7 @@ class Place:
 
     def to_text(self) -> str:
         """Write the place as text."""
-        return json.dumps(asdict(self))
+        return json.dumps(vars(self))
 
     @classmethod
     def of(cls, text: str) -> Self:

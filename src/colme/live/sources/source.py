@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
-__all__ = ["OnBad", "Sample", "Source", "counted", "log_refusal"]
+__all__ = ["Sample", "Source", "counted", "log_refusal"]
 
 OnBad: TypeAlias = Callable[[str], None]
 """Told the reason for each line that a source refuses, and of whatever else a user should know."""

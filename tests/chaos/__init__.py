@@ -1,0 +1,1 @@
+"""Fleets of real processes, and everything that can happen to them."""
