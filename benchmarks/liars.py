@@ -32,7 +32,9 @@ from colme.views import Views, views_of
 Array = NDArray[np.float64]
 Lie = Callable[[Array, Array], tuple[Array, Array]]
 
-N_AGENTS, HORIZON, RUNS, SIGMA, DELTA = 200, 2500, 16, 0.5, 0.001
+N_AGENTS, HORIZON, SIGMA, DELTA = 200, 2500, 0.5, 0.001
+BATCH, RUNS = 5, 64
+"""Samples come in batches: fewer steps to compute, more runs over which to average."""
 NAMES = ("robust", "sharp", "aggressive-restricted-round-robin", "restricted-round-robin")
 PROBLEM = colme.Problem.gaussian([0.2, 0.4, 0.8], n_agents=N_AGENTS, sigma=SIGMA, seed=0)
 SHUFFLED = np.random.default_rng(7).permutation(N_AGENTS)
@@ -64,8 +66,9 @@ LIES: dict[str, Lie] = {
 def honest_views(test: ClassTest, samples: Array) -> tuple[Bound, Views]:
     """Return the bound for a class test, and what all agents say in a run if nobody lies."""
     bound = choose_bound(test, SIGMA, None, split_risk(DELTA, N_AGENTS))
-    views = views_of(samples, [bound] * N_AGENTS, with_squares=True)
-    return bound, Views(*(np.array(field) for field in views))
+    arrivals = np.full((HORIZON // BATCH, N_AGENTS), BATCH)
+    bounds = [bound] * N_AGENTS
+    return bound, views_of(samples, bounds, with_squares=True, arrivals=arrivals)
 
 
 def tell(lie: Lie, bound: Any, honest: Views, views: Views) -> None:
@@ -82,7 +85,7 @@ def tell(lie: Lie, bound: Any, honest: Views, views: Views) -> None:
 def final_error(name: str, views: Views) -> float:
     """Return the average error of the honest agents at the end of one run."""
     choice = Choice.of(ALGORITHMS[name], split_risk(DELTA, N_AGENTS))
-    slots = np.append(np.full(HORIZON - 1, -1), 0)
+    slots = np.append(np.full(HORIZON // BATCH - 1, -1), 0)
     estimates, labels = np.empty((N_AGENTS, 1)), np.zeros(N_AGENTS, np.int64)
     nothing: NDArray[np.int16] = np.empty((0, 0, 1), np.int16)
     fleet = kernels.Fleet.of_all(N_AGENTS)._replace(scales=np.full(N_AGENTS, SIGMA))
@@ -104,7 +107,8 @@ def final_error(name: str, views: Views) -> float:
 def measure() -> dict[tuple[str, str], float]:
     """Return the average error by lie and algorithm."""
     errors: dict[tuple[str, str], float] = defaultdict(float)
-    for samples in PROBLEM.draw(HORIZON, RUNS, seed=1):
+    for run in range(RUNS):
+        samples = PROBLEM.draw(HORIZON, 1, seed=run)[0]
         for test in (ClassTest.JOINT, ClassTest.OVERLAP):
             bound, honest = honest_views(test, samples)
             views = Views(*(field.copy() for field in honest))

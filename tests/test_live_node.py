@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import colme
-from colme.live.addresses import Wiring
+from colme.live.wiring import Wiring
 from colme.live.host import Host, Resident
 from colme.live.node import Pace
 from colme.live.settings import AgentSettings

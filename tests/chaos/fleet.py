@@ -92,6 +92,13 @@ class Fleet:
         await process.start()
         return process
 
+    async def ready(self) -> None:
+        """Wait until everybody is there and sees everybody."""
+        others = len(self.nodes) - 1
+        await self.until(
+            "start", lambda: all(node.last.get("present") == others for node in self.nodes.values())
+        )
+
     def feed(self, n: int, seconds: float) -> None:
         """Let every node be sent samples up to the n-th, the new ones over so many seconds."""
         for feed in self.feeds.values():

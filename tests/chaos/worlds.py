@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import colme
-from colme.live.addresses import Wiring
+from colme.live.wiring import Wiring
 from colme.live.host import Host, Resident
 from colme.live.node import Pace
 from colme.live.settings import AgentSettings
 from colme.live.sources import Iterating
 
 SIGMA = 0.5
+INTERVAL = 0.02
+A_TICK = 5
+"""Samples at each tick of an undisturbed fleet."""
 N_CALM = 4
 """An undisturbed fleet is looked at when everybody could ask everybody so many times."""
 
@@ -62,7 +65,7 @@ class World:
 
 
 class _Calm:
-    """Samples that come at once, up to the n-th."""
+    """Samples that come a few at each tick, up to the n-th."""
 
     def __init__(self, samples: NDArray[np.float64]) -> None:
         self._samples = samples
@@ -79,8 +82,10 @@ class _Calm:
                 while n < self._allowed:
                     yield float(self._samples[n, a])
                     n += 1
+                    if n % A_TICK == 0:
+                        await asyncio.sleep(INTERVAL)
                 await self._change.wait()
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(INTERVAL)
 
         return Iterating(make)
 
@@ -101,7 +106,7 @@ async def _undisturbed(world: World, stages: Sequence[int], folder: Path) -> dic
         settings,
         folder,
         Wiring("peer", ("127.0.0.1:0",)),
-        Pace(interval=0.02),
+        Pace(interval=INTERVAL),
         sync=False,
     )
     residents = [Resident(name, calm.source(a)) for a, name in enumerate(world.names)]

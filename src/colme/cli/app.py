@@ -14,16 +14,8 @@ from cyclopts import App, CycloptsError, Parameter
 import colme
 from colme import _terminal
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "application", "main"]
 
-app = App(
-    name="colme",
-    help="Online collaborative personalised mean estimation.",
-    version=colme.__version__,
-    default_parameter=Parameter(consume_multiple=True, negative=()),
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,
-)
 COMMANDS = {
     "estimate:estimate": "Estimate each agent's mean from a table with one row per sample, "
     "with help of its peers.",
@@ -42,8 +34,28 @@ COMMANDS = {
     "watch:watch": "Watch a running fleet.",
 }
 """Where each command is, and what it does: imported when used, since some need extras."""
-for place, what in COMMANDS.items():
-    app.command(f"colme.cli.{place}", help=what)
+
+
+def application(arguments: list[str]) -> App:
+    """Return the command line; of the command that is called, it knows more than one sentence.
+
+    Examples
+    --------
+    >>> len(list(application([]))) >= len(COMMANDS)
+    True
+    """
+    app = App(
+        name="colme",
+        help="Online collaborative personalised mean estimation.",
+        version=colme.__version__,
+        default_parameter=Parameter(consume_multiple=True, negative=()),
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for place, what in COMMANDS.items():
+        called = arguments[:1] == [place.split(":")[1]]
+        app.command(f"colme.cli.{place}", help=None if called else what)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -60,7 +72,8 @@ def main(arguments: list[str] | None = None) -> None:
     """
     warnings.showwarning = _terminal.note
     try:
-        app(arguments, exit_on_error=False, print_error=False, console=_terminal.out)
+        given = sys.argv[1:] if arguments is None else arguments
+        application(given)(given, exit_on_error=False, print_error=False, console=_terminal.out)
     except KeyboardInterrupt:
         _terminal.err.print("colme: interrupted")
         sys.exit(130)

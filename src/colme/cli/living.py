@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +23,7 @@ from colme.live.logs import is_stranger, read_along, start_logging
 from colme.live.network import let_transport_speak
 from colme.live.router import Router, RouterSettings
 from colme.live.settings import NodeSettings
+from colme.live.signals import stop_on_signals
 from colme.live.telemetry import serve_metrics
 
 __all__ = ["LearningFlags", "NetworkFlags", "NodeFlags", "node", "router"]
@@ -243,26 +244,23 @@ def router(
 
 
 async def _run_node(settings: NodeSettings, emit: Callable[[dict[str, Any]], None] | None) -> None:
-    def started(host: Host) -> None:
-        _on_signals(host.stop)
-        _listen_to_transport(host.turn_away)
-        if settings.metrics is not None:
-            serve_metrics(settings.metrics, host.reports)
+    with ExitStack() as stack:
 
-    await run_node(settings, emit=emit, started=started)
+        def started(host: Host) -> None:
+            stop_on_signals(host.stop)
+            _listen_to_transport(host.turn_away)
+            if settings.metrics is not None:
+                page = serve_metrics(settings.metrics, host.reports, settings.insecure)
+                stack.callback(page.close)
+
+        await run_node(settings, emit=emit, started=started)
 
 
 async def _run_router(settings: RouterSettings) -> None:
     running = Router(settings)
-    _on_signals(running.stop)
+    stop_on_signals(running.stop)
     _listen_to_transport(running.turn_away)
     await running.run(_terminal.print_json)
-
-
-def _on_signals(stop: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
 
 
 def _listen_to_transport(turn_away: Callable[[str], None]) -> None:

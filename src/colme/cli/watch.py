@@ -12,10 +12,10 @@ from typing import Any
 from colme import _terminal
 from colme._terminal.watching import print_snapshots, show_agents, showing
 from colme.cli.fleet import Ending
-from colme.live.addresses import Wiring
 from colme.live.fleet import Watcher
 from colme.live.keys import Identity
 from colme.live.wire import check_name
+from colme.live.wiring import Wiring
 
 __all__ = ["watch"]
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from colme.agent import Agent
-from colme.live.addresses import Wiring
 from colme.live.keys import Identity
 from colme.live.membership import Membership
 from colme.live.network import Link
@@ -25,6 +24,7 @@ from colme.live.settings import AgentSettings, NodeSettings
 from colme.live.sources import Source, source_of
 from colme.live.station import Station
 from colme.live.store import Store
+from colme.live.wiring import Wiring
 from colme.messages import Reply
 
 __all__ = ["Host", "Resident", "run_node"]
@@ -111,12 +111,15 @@ class Host:
         """Run a node for each resident until all have ended; see `stop`."""
         opening = asyncio.create_task(self._link.open())
         try:
-            for resident in residents:
-                self.nodes[resident.name] = await self._settle(resident, emit)
+            nodes = await asyncio.gather(*(self._settle(one, emit) for one in residents))
+            self.nodes = {node.name: node for node in nodes}
+            self._link.watch(
+                lambda peer: self._note(peer, True), lambda peer: self._note(peer, False)
+            )
             lives = [asyncio.create_task(node.run()) for node in self.nodes.values()]
             if self._stopped:
                 self.stop()
-            opening.add_done_callback(lambda done: self._opened(done))
+            opening.add_done_callback(self._opened)
             await asyncio.gather(*lives)
         finally:
             opening.cancel()
@@ -144,6 +147,10 @@ class Host:
     def reports(self) -> list[dict[str, Any]]:
         """Return the last snapshot of each node."""
         return list(self._last.values())
+
+    def _note(self, peer: str, here: bool) -> None:
+        for node in self.nodes.values():
+            node.note(peer, here)
 
     def _opened(self, opening: asyncio.Task[None]) -> None:
         """End everything if the network cannot be had at all."""

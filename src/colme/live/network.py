@@ -17,8 +17,8 @@ try:
 except ImportError:
     raise ImportError("the network needs eclipse-zenoh: pip install 'colme[live]'") from None
 
-from colme.live.addresses import Wiring
 from colme.live.wire import MOST_BYTES
+from colme.live.wiring import Wiring
 
 __all__ = ["Link", "Question", "let_transport_speak"]
 
@@ -125,8 +125,7 @@ class Link:
         """Be told of every agent that is here, comes or goes."""
 
         def change(sample: zenoh.Sample) -> None:
-            name = str(sample.key_expr).split("/")[-2]
-            (appear if sample.kind == zenoh.SampleKind.PUT else vanish)(name)
+            (appear if sample.kind == zenoh.SampleKind.PUT else vanish)(_agent_in(sample))
 
         self._declare(
             lambda session: session.liveliness().declare_subscriber(
@@ -175,12 +174,12 @@ class Link:
             with suppress(zenoh.ZError):
                 self._session.put(self._key(name, "snapshot"), payload)
 
-    def follow(self, take: Callable[[bytes], None]) -> None:
-        """Be given every snapshot that any agent publishes."""
+    def follow(self, take: Callable[[str, bytes], None]) -> None:
+        """Be given every snapshot that any agent publishes, and who that is."""
         self._declare(
             lambda session: session.declare_subscriber(
                 self._key("*", "snapshot"),
-                self._hop(lambda sample: take(sample.payload.to_bytes())),
+                self._hop(lambda sample: take(_agent_in(sample), sample.payload.to_bytes())),
             )
         )
 
@@ -236,6 +235,11 @@ class Link:
             None if end is None else lambda: later(end),
             indirect=False,
         )
+
+
+def _agent_in(sample: zenoh.Sample) -> str:
+    """Return whose key it is."""
+    return str(sample.key_expr).split("/")[-2]
 
 
 def _open(config: str) -> zenoh.Session:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -126,15 +127,15 @@ class Node:
         self._emitted = -math.inf
         self._ended = False
         link.serve(self.name, self._answer)
-        link.watch(
-            lambda peer: self._news.append((peer, True)),
-            lambda peer: self._news.append((peer, False)),
-        )
 
     @property
     def name(self) -> str:
         """The agent's name."""
         return self.station.agent.name
+
+    def note(self, peer: str, here: bool) -> None:
+        """Be told that a peer has come or gone."""
+        self._news.append((peer, here))
 
     def stop(self) -> None:
         """Let `run` end soon; what is not safe yet is not acknowledged."""
@@ -170,7 +171,9 @@ class Node:
 
     async def _run_freely(self) -> None:
         interval, counts = self._pace.interval, self.station.counts
-        due = running_clock()
+        # Nodes of one process that tick at the same moment would wait for each other.
+        due = running_clock() + interval * random.random()
+        await self._pause(due - running_clock())
         while not self._stop.is_set() and not (self._ended and self._pace.stop_at_end):
             await self._tick()
             counts["ticks"] += 1

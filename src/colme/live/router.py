@@ -15,10 +15,10 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from colme._settings import Table
-from colme.live.addresses import Wiring
 from colme.live.keys import Identity
 from colme.live.network import Link
 from colme.live.settings import Name
+from colme.live.wiring import Wiring
 
 __all__ = ["Router", "RouterSettings"]
 

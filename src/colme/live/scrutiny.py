@@ -40,7 +40,7 @@ class Scrutiny:
     colme.live.wire.Refused: 'b' spoke of 10 samples, and now of 9
     >>> scrutiny.check(Reply("b", 0.5, 10), Reply("b", 0.5, 100), elapsed=1.0)
     Traceback (most recent call last):
-    colme.live.wire.Refused: 'b' took 90 samples in 1 s; at most 10 a second and 5 at once are allowed
+    colme.live.wire.Refused: 'b' took 90 samples in 1 s; at most 10 a second, 5 at once, are allowed
     """
 
     log_risk: float
@@ -68,8 +68,8 @@ class Scrutiny:
             return
         raise Refused(
             "too fast",
-            f"{now.sender!r} took {more} samples in {elapsed:g} s; at most {self.rate:g} a second "
-            f"and {self.burst} at once are allowed",
+            f"{now.sender!r} took {more} samples in {elapsed:g} s; at most {self.rate:g} a "
+            f"second, {self.burst} at once, are allowed",
         )
 
     def _check_sums(self, before: Reply, now: Reply) -> None:

@@ -16,9 +16,9 @@ from colme._settings import Table
 from colme.agent import Agent
 from colme.algorithm import resolve
 from colme.bounds import Bound, EmpiricalBernstein, Restarted, Student, usual_bound
-from colme.live.addresses import Certificates, Wiring
 from colme.live.scrutiny import Scrutiny
 from colme.live.wire import check_name
+from colme.live.wiring import Certificates, Wiring
 
 __all__ = ["AgentSettings", "NodeSettings"]
 

@@ -19,7 +19,7 @@ except ImportError:
         "metrics are told with prometheus-client: pip install 'colme[live]'"
     ) from None
 
-from colme.live.addresses import Wiring, split_address
+from colme.live.addresses import split_address, stays_here
 
 __all__ = ["Metrics", "serve_metrics"]
 
@@ -158,8 +158,11 @@ def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Met
 anybody read them with --insecure
     """
     host, port = split_address(address)
-    if not insecure:
-        _check_stays_here(address)
+    if not insecure and not stays_here(host):
+        raise ValueError(
+            f"metrics are for this machine, like 127.0.0.1:9100; received {address}: let anybody "
+            "read them with --insecure"
+        )
     registry = CollectorRegistry()
     registry.register(_Collector(reports))
     try:
@@ -167,13 +170,3 @@ anybody read them with --insecure
     except OSError as error:
         raise OSError(f"cannot serve metrics at {address}: {error.strerror or error}") from None
     return Metrics(server, thread)
-
-
-def _check_stays_here(address: str) -> None:
-    try:
-        Wiring("peer", (address,))
-    except ValueError:
-        raise ValueError(
-            f"metrics are for this machine, like 127.0.0.1:9100; received {address}: let anybody "
-            "read them with --insecure"
-        ) from None

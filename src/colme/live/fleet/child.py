@@ -23,6 +23,7 @@ from colme.live.keys import Identity
 from colme.live.logs import start_logging
 from colme.live.node import Pace
 from colme.live.router import Router, RouterSettings
+from colme.live.signals import stop_on_signals
 from colme.live.sources import Iterating
 
 __all__ = ["Household", "main"]
@@ -161,9 +162,7 @@ async def _live(spec: ProcessSpec) -> None:
             loop.remove_reader(0)
             stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # The loop's own handlers miss a signal while very many callbacks of threads are waiting.
-        signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
+    stop_on_signals(stop)
     loop.add_reader(0, hear)
     await household.run()
 

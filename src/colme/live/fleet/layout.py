@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 from colme._files import replacing
 from colme._settings import Table
-from colme.live.addresses import Mode, Wiring
 from colme.live.fleet.settings import FleetSettings
 from colme.live.fleet.world import World
 from colme.live.keys import Authority, Identity
 from colme.live.settings import AgentSettings
+from colme.live.wiring import Mode, Wiring
 
 __all__ = ["HostSpec", "Layout", "ProcessSpec", "free_addresses"]
 

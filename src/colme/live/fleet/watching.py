@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from colme.live.addresses import Wiring
 from colme.live.network import Link
 from colme.live.node import running_clock
 from colme.live.wire import check_name
+from colme.live.wiring import Wiring
 
 __all__ = ["Watcher", "read_snapshot"]
 
@@ -136,13 +136,13 @@ class Watcher:
         """Return how many seconds ago an agent's last snapshot came."""
         return running_clock() - self._arrived[name]
 
-    def _take(self, payload: bytes) -> None:
+    def _take(self, name: str, payload: bytes) -> None:
         try:
             report = read_snapshot(payload)
         except ValueError:
             self.n_refused += 1
             return
-        if report["fleet"] != self._fleet:
+        if (report["fleet"], report["agent"]) != (self._fleet, name):
             self.n_refused += 1
             return
         self.snapshots[report["agent"]] = report

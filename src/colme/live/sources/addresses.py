@@ -7,15 +7,14 @@ what travels over a socket.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import re
 from dataclasses import dataclass
 from typing import Self
+
+from colme.live.addresses import split_address, stays_here
 
 __all__ = ["Address"]
 
 ALLOWED = "allowed are tcp:HOST:PORT, tcp:[HOST]:PORT for IPv6, and unix:PATH"
-TCP = re.compile(r"tcp:(?:\[(?P<six>[^\[\]]+)\]|(?P<four>[^\[\]:]+)):(?P<port>[0-9]{1,5})")
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,11 @@ class Address:
         path = text.removeprefix("unix:")
         if path and path != text and "\0" not in path:
             return cls(path=path)
-        match = TCP.fullmatch(text)
-        if match is None or int(match["port"]) > 65535:
-            raise ValueError(f"no address of a socket: received {text!r}; {ALLOWED}")
-        return cls(match["six"] or match["four"], int(match["port"]))
+        kind, _, rest = text.partition(":")
+        try:
+            return cls(*split_address(rest if kind == "tcp" else ""))
+        except ValueError:
+            raise ValueError(f"no address of a socket: received {text!r}; {ALLOWED}") from None
 
     def __str__(self) -> str:
         if self.path:
@@ -75,12 +75,7 @@ class Address:
         >>> Address.of("tcp:localhost:9000").is_local, Address.of("tcp:0.0.0.0:9000").is_local
         (True, False)
         """
-        if self.path or self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:  # a name, which may lead anywhere
-            return False
+        return bool(self.path) or stays_here(self.host)
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connect to whoever listens there."""
