@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 Lie = Callable[[Array, Array], tuple[Array, Array]]
 
 N_AGENTS, HORIZON, SIGMA, DELTA = 200, 2500, 0.5, 0.001
-BATCH, RUNS = 5, 64
+BATCH, RUNS = 5, 48
 """Samples come in batches: fewer steps to compute, more runs over which to average."""
 NAMES = ("robust", "sharp", "aggressive-restricted-round-robin", "restricted-round-robin")
 PROBLEM = colme.Problem.gaussian([0.2, 0.4, 0.8], n_agents=N_AGENTS, sigma=SIGMA, seed=0)
@@ -137,7 +137,7 @@ def print_ratios() -> None:
 
 def print_times() -> None:
     """Print how soon errors stay small when nobody lies."""
-    samples = PROBLEM.draw(HORIZON, 1, seed=2)
+    samples = PROBLEM.draw(HORIZON, 3, seed=2)
     for name in ("robust", "sharp", NAMES[2], "local", "oracle"):
         trajectory = colme.simulate(samples, name, sigma=SIGMA, delta=DELTA, labels=PROBLEM.labels)
         times = [

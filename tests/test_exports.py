@@ -12,6 +12,10 @@ import pytest
 import colme
 import colme.data
 import colme.experiment
+import colme.live.fleet
+import colme.live.keys
+import colme.live.sources
+import colme.live.store
 import colme.pages
 import colme.studies
 
@@ -30,6 +34,11 @@ PACKAGES = [
     colme.data.report,
     colme.experiment,
     colme.kernels,
+    colme.live,
+    colme.live.fleet,
+    colme.live.keys,
+    colme.live.sources,
+    colme.live.store,
     colme.model,
     colme.pages,
     colme.problem,

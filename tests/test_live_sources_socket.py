@@ -177,7 +177,11 @@ def test_a_device_that_only_sends_and_hangs_up_is_heard_and_answered() -> None:
     asyncio.run(run())
 
 
-def test_a_device_that_never_reads_holds_no_one_up(tmp_path: Path) -> None:
+def test_a_device_that_never_reads_holds_no_one_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colme.live.sources.connection.PATIENCE", 0.02)
+
     async def run() -> None:
         async with Node(f"unix:{tmp_path}/socket") as node:
             async with Device(node.address) as device:
@@ -354,6 +358,17 @@ def test_a_feed_ends_when_its_last_lines_are_refused() -> None:
             assert await socket_feed(node.address, values, on_bad=notes.append) == 3
             assert node.values == [1.0, 3.0]
         assert [note[:18] for note in notes] == ["line 2 was refused", "line 4 was refused"]
+
+    asyncio.run(run())
+
+
+def test_a_feed_hears_of_every_line_refused_however_many() -> None:
+    async def run() -> None:
+        notes: list[str] = []
+        async with Node(LOCAL) as node:
+            assert await socket_feed(node.address, [float("nan")] * 3000, on_bad=notes.append) == 0
+            assert node.values == []
+        assert len(notes) == 3000
 
     asyncio.run(run())
 

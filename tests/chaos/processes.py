@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-TAIL = 15
+TAIL = 5
 """So many of the last lines that a process logged are shown when a test fails."""
+WIDTH = 300
+"""So many characters of each of them."""
 
 
 class Process:
@@ -50,7 +52,7 @@ class Process:
     def tail(self) -> str:
         """The last lines that it logged."""
         text = self._log.read_text(errors="replace") if self._log.exists() else ""
-        return "\n".join(deque(text.splitlines(), TAIL))
+        return "\n".join(line[:WIDTH] for line in deque(text.splitlines(), TAIL))
 
     async def start(self) -> None:
         """Start the process, for the first time or again."""

@@ -155,7 +155,7 @@ class Node:
             for _, question in self._held:
                 question.drop()
         if not self.station.unsaved:
-            await self._store.checkpoint(self.name, self.station.checkpoint())
+            await self._write_down()
             self._report(force=True)
 
     def report(self) -> dict[str, Any]:
@@ -256,12 +256,19 @@ class Node:
                     return
             else:
                 station.saved(len(events))
+        if self._store.journal_length(self.name) >= _JOURNAL:
+            await self._write_down()
         if station.position is not None and station.position != self._acknowledged:
             self._acknowledged = station.position
             await self._source.acknowledge(station.position)
         self._answer_held()
-        if self._store.journal_length(self.name) >= _JOURNAL:
-            await self._store.checkpoint(self.name, station.checkpoint())
+
+    async def _write_down(self) -> None:
+        """Write everything down anew; if that is not possible now, the journal goes on."""
+        try:
+            await self._store.checkpoint(self.name, self.station.checkpoint())
+        except StoreUnwritable as error:
+            log.warning("%s cannot write down its state: %s", self.name, error)
 
     def _report(self, force: bool = False) -> None:
         now = running_clock()

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from colme.live.addresses import split_address, stays_here
 
-__all__ = ["Certificates", "Mode", "Wiring", "access_control"]
+__all__ = ["Certificates", "Wiring", "access_control"]
 
 Mode = Literal["peer", "client", "router"]
 

@@ -16,7 +16,10 @@ __all__ = ["Connection"]
 
 CHUNK = 65536
 MOST_UNREAD = 65536
-"""Bytes of answers kept for a device that does not read them; further refusals are left out."""
+"""Bytes of answers kept for a device that does not read them: where asyncio says to wait."""
+
+PATIENCE = 1.0
+"""Seconds to wait for a device to read; if it does not, further refusals are left out."""
 
 
 class Connection:
@@ -49,6 +52,7 @@ class Connection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.greeted = False
         self.ended = False
+        self._is_deaf = False
         self._reader = reader
         self._writer = writer
         self._lines = Lines()
@@ -70,9 +74,13 @@ class Connection:
         """Tell the device up to which line all are durable; then `flush`."""
         self._say({"acknowledged": number})
 
-    def refuse(self, number: int, reason: str) -> None:
-        """Tell the device that a line is no sample, unless it is too far behind with reading."""
-        if self._writer.transport.get_write_buffer_size() < MOST_UNREAD:
+    async def refuse(self, number: int, reason: str) -> None:
+        """Tell the device that a line is no sample, unless it does not read what it is told."""
+        if self._is_behind and not self._is_deaf:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.flush(), PATIENCE)
+        self._is_deaf = self._is_behind
+        if not self._is_deaf:
             self._say({"refused": number, "reason": reason})
 
     async def flush(self) -> None:
@@ -88,6 +96,10 @@ class Connection:
         """Close at once."""
         self.ended = True
         self._writer.transport.abort()
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._writer.transport.get_write_buffer_size() > MOST_UNREAD
 
     def _say(self, record: dict[str, object]) -> None:
         if not self._writer.transport.is_closing():

@@ -115,7 +115,7 @@ class Listening:
                         if not self._is_served(connection):
                             break  # replaced by another device while a sample was delivered
                         number += 1
-                        sample = self._parsed(connection, line, number)
+                        sample = await self._parsed(connection, line, number)
                         if sample is not None:
                             self._delivered = number
                             yield sample
@@ -206,14 +206,14 @@ class Listening:
         lines = await connection.read()
         return lines if self._is_served(connection) else []
 
-    def _parsed(self, connection: Connection, line: bytes, number: int) -> Sample | None:
+    async def _parsed(self, connection: Connection, line: bytes, number: int) -> Sample | None:
         if not line.strip():
             return None
         try:
             return Sample(parse(line), str(number))
         except ValueError as error:
             self._on_bad(f"line {number} at {self._address}: {error}")
-            connection.refuse(number, str(error))
+            await connection.refuse(number, str(error))
             return None
 
     def _note_incomplete(self, connection: Connection, number: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
-from colme.live.store_errors import damaged
+from colme.live.store.errors import damaged
 
 __all__ = ["Past", "Place", "create", "locate", "put_checkpoints", "put_events", "read", "sweep"]
 
@@ -68,7 +68,7 @@ def create(connection: sqlite3.Connection, name: str) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import open_file
+    >>> from colme.live.store.file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     connection = open_file(Path(folder), "garden", sync=True)
     ...     create(connection, "ada")
@@ -92,7 +92,7 @@ def locate(connection: sqlite3.Connection) -> tuple[dict[int, list[int]], int]:
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import open_file
+    >>> from colme.live.store.file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     connection = open_file(Path(folder), "garden", sync=True)
     ...     create(connection, "ada")
@@ -122,7 +122,7 @@ def read(
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import open_file
+    >>> from colme.live.store.file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     connection = open_file(Path(folder), "garden", sync=True)
     ...     read(connection, Path(folder), "nobody", {})
@@ -161,7 +161,7 @@ def put_events(connection: sqlite3.Connection, events: Iterable[tuple[int, int, 
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import open_file
+    >>> from colme.live.store.file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     connection = open_file(Path(folder), "garden", sync=True)
     ...     create(connection, "ada")
@@ -185,7 +185,7 @@ def put_checkpoints(
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import open_file
+    >>> from colme.live.store.file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     connection = open_file(Path(folder), "garden", sync=True)
     ...     create(connection, "ada")
@@ -209,7 +209,7 @@ def sweep(connection: sqlite3.Connection) -> int:
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import open_file
+    >>> from colme.live.store.file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     connection = open_file(Path(folder), "garden", sync=True)
     ...     create(connection, "ada")

@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from colme.live import store_rows
-from colme.live.store_errors import damaged, unwritten
-from colme.live.store_rows import Past, Place
+from colme.live.store import rows
+from colme.live.store.errors import damaged, unwritten
+from colme.live.store.rows import Past, Place
 
 __all__ = ["Keeper", "Writer"]
 
@@ -76,7 +76,7 @@ class Writer:
     Examples
     --------
     >>> import tempfile
-    >>> from colme.live.store_file import hold, open_file
+    >>> from colme.live.store.file import hold, open_file
     >>> async def live(folder):
     ...     writer = Writer(folder, open_file(folder, "garden", sync=True), hold(folder))
     ...     keeper, past = writer.adopt("ada")
@@ -133,10 +133,10 @@ class Writer:
     def _adopt(self, name: str) -> tuple[Keeper, Past]:
         try:
             positions = self._located()
-            found = store_rows.read(self._connection, self.path, name, positions)
+            found = rows.read(self._connection, self.path, name, positions)
             if found is None:
-                store_rows.create(self._connection, name)
-                found = store_rows.read(self._connection, self.path, name, positions)
+                rows.create(self._connection, name)
+                found = rows.read(self._connection, self.path, name, positions)
         except sqlite3.Error as error:
             raise unwritten(self.path, error) from error
         if found is None:
@@ -147,7 +147,7 @@ class Writer:
 
     def _located(self) -> dict[int, list[int]]:
         if self._positions is None:
-            self._positions, n_rows = store_rows.locate(self._connection)
+            self._positions, n_rows = rows.locate(self._connection)
             self._n_live = sum(map(len, self._positions.values()))
             self._n_dead = n_rows - self._n_live
         return self._positions
@@ -176,8 +176,8 @@ class Writer:
         try:
             events, states = _planned(writes, bounds)
             self._connection.execute("BEGIN IMMEDIATE")
-            store_rows.put_events(self._connection, events)
-            store_rows.put_checkpoints(self._connection, states)
+            rows.put_events(self._connection, events)
+            rows.put_checkpoints(self._connection, states)
             self._connection.execute("COMMIT")
         except Exception as error:
             self._undo()
@@ -195,7 +195,7 @@ class Writer:
         if self._n_dead <= self._n_live + self._n_spared:
             return
         try:
-            self._n_dead -= store_rows.sweep(self._connection)
+            self._n_dead -= rows.sweep(self._connection)
             self._n_spared = _SPARE
         except sqlite3.Error:
             self._roll_back()

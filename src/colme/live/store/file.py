@@ -11,7 +11,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from colme.live.store_errors import StoreError, busy, damaged, inaccessible, refusal
+from colme.live.store.errors import StoreError, busy, damaged, inaccessible, refusal
 
 __all__ = ["FILE_NAME", "hold", "open_file"]
 

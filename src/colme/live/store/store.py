@@ -1,7 +1,6 @@
-"""What the agents of one process keep for good: a checkpoint each, and a journal of events since.
+"""The store as a node sees it.
 
-Lives here: the store as a node sees it.  Must not know what events and states mean, nor the
-network.
+Lives here: opening, adopting, appending.  Must not know what events and states mean.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ import sqlite3
 from pathlib import Path
 from typing import Self
 
-from colme.live.store_errors import StoreBusy, StoreError, StoreUnwritable
-from colme.live.store_file import FILE_NAME, hold, open_file
-from colme.live.store_rows import Past
-from colme.live.store_writer import Keeper, Writer
+from colme.live.store.errors import StoreError
+from colme.live.store.file import FILE_NAME, hold, open_file
+from colme.live.store.rows import Past
+from colme.live.store.writer import Keeper, Writer
 
-__all__ = ["LARGEST_ENTRY", "Past", "Store", "StoreBusy", "StoreError", "StoreUnwritable"]
+__all__ = ["LARGEST_ENTRY", "Store"]
 
 LARGEST_ENTRY = 2**26
 """The most bytes of one event or state."""
