@@ -116,7 +116,7 @@ class Station:
         self._said: dict[str, Reply] = {}
         self._last_heard: dict[str, float] = {}
         self._replies: deque[Reply] = deque(maxlen=_KEPT if in_step else 1)
-        self._in_step = in_step
+        self._in_step, self._n_told = in_step, 0
         self._publish()
 
     # What happens
@@ -223,7 +223,7 @@ class Station:
     def saved(self, n: int) -> None:
         """Note that the first n of the unsaved events are safe: peers may hear of them."""
         del self._events[:n]
-        if not self._events:
+        if not self._events and self.n_samples != self._n_told:
             self._publish()
 
     def checkpoint(self) -> bytes:
@@ -282,8 +282,8 @@ class Station:
         own = self.agent.answer(Query(self.agent.name, self.agent.name))
         if self._tongue is not None:
             own = self._tongue(own)
-        if not self._replies or own != self._replies[-1]:
-            self._replies.append(own)
+        self._replies.append(own)
+        self._n_told = self.n_samples
 
     def _as_of(self, count: int) -> Reply:
         """Return what the agent said of its first so many samples, if it still knows."""
