@@ -373,6 +373,19 @@ def test_a_feed_hears_of_every_line_refused_however_many() -> None:
     asyncio.run(run())
 
 
+def test_a_feed_without_a_log_sends_only_samples() -> None:
+    async def run() -> None:
+        notes: list[str] = []
+        async with Node(LOCAL) as node:
+            values = iter([1.0, float("nan"), 2.0])
+            assert await socket_feed(node.address, values, on_bad=notes.append) == 2
+            assert node.values == [1.0, 2.0]
+        assert len(notes) == 1
+        assert "left out: a sample must be a finite number" in notes[0]
+
+    asyncio.run(run())
+
+
 def test_a_feed_delivers_what_came_before_an_error() -> None:
     async def failing() -> AsyncIterator[float]:
         yield 1.0

@@ -160,7 +160,8 @@ def final_estimates(views: Views, choice: Choice) -> Array:
     room = kernels.Fleet.of_all(N_AGENTS), kernels.Desk.blank(N_AGENTS, n_classes=1)
     first, last = int(HONEST[0]), int(HONEST[-1]) + 1
     kernels.collaborate(views, choice, *room, first, last, labels, slots, estimates, nothing)
-    return estimates[HONEST, 0]
+    found: Array = estimates[HONEST, 0]
+    return found
 
 
 def tell(lie: Lie, bound: NormalMixture, honest: Views, views: Views) -> None:

@@ -303,7 +303,8 @@ def outcome(
 ) -> list[NDArray[np.float64]]:
     """Return estimates and class counts at every so-many steps, by the compiled or plain loop."""
     by_model = chosen.weighting == Weighting.MODEL
-    views = views_of(SAMPLES, bounds, with_squares=by_model)
+    with_squares = Weighting(chosen.weighting).needs_squares
+    views = views_of(SAMPLES, bounds, with_squares=with_squares)
     steps = np.arange(40)
     slots = np.where(steps % every == every - 1, steps // every, -1)
     n_slots = int(slots.max()) + 1

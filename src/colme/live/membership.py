@@ -13,7 +13,7 @@ from typing import Any
 
 from colme.live.wire import Refused
 
-__all__ = ["MOST_LIVES", "Acquaintance", "Membership"]
+__all__ = ["MOST_LIVES", "Acquaintance", "Membership", "Reachable"]
 
 MOST_LIVES = 64
 """A peer that has begun more lives than this is not believed: each lets it be judged anew."""
@@ -54,6 +54,24 @@ class Acquaintance:
     epoch: int = 0
 
 
+@dataclass(frozen=True)
+class Reachable:
+    """Who can be asked at a moment: looked up one by one, for fleets are large.
+
+    Examples
+    --------
+    >>> "b" in Reachable({"b": Acquaintance(present=True)}, now=0.0)
+    True
+    """
+
+    known: Mapping[str, Acquaintance]
+    now: float
+
+    def __contains__(self, peer: object) -> bool:
+        one = self.known.get(peer)  # type: ignore[call-overload]
+        return one is not None and one.present and one.asked_anew <= self.now
+
+
 class Membership:
     """Everybody an agent has ever come across, except itself.
 
@@ -66,11 +84,11 @@ class Membership:
     --------
     >>> fleet = Membership(interval=1.0)
     >>> fleet.appear("b")
-    >>> fleet.reachable(now=0.0)
-    {'b'}
+    >>> "b" in fleet.reachable(now=0.0)
+    True
     >>> fleet.missed("b", now=0.0)
-    >>> fleet.reachable(now=1.0), fleet.reachable(now=2.0)
-    (set(), {'b'})
+    >>> "b" in fleet.reachable(now=1.0), "b" in fleet.reachable(now=2.0)
+    (False, True)
     """
 
     def __init__(self, interval: float) -> None:

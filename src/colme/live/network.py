@@ -14,6 +14,7 @@ from typing import Any
 
 try:
     import zenoh
+    from zenoh.handlers import Callback
 except ImportError:
     raise ImportError("the network needs eclipse-zenoh: pip install 'colme[live]'") from None
 
@@ -223,14 +224,14 @@ class Link:
 
     def _hop(
         self, act: Callable[[Any], None], end: Callable[[], None] | None = None
-    ) -> zenoh.handlers.Callback[Any]:
+    ) -> Callback[Any]:
         """Return a callback for the threads of the transport that acts in the event loop."""
 
         def later(*arguments: Any) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody is interested any more
                 self._loop.call_soon_threadsafe(*arguments)
 
-        return zenoh.handlers.Callback(
+        return Callback(
             lambda item: later(act, item),
             None if end is None else lambda: later(end),
             indirect=False,

@@ -22,6 +22,8 @@ from colme.messages import Query, Reply, Snapshot
 __all__ = ["Seal", "Station"]
 
 T = TypeVar("T")
+_LONGEST_WAIT = 8
+"""So many ticks at most until somebody new is tried in a full row."""
 _KEPT = 100_000
 """So many past replies of its own an agent in lockstep can still be asked for."""
 
@@ -112,7 +114,8 @@ class Station:
         self._context = f"colme {fleet}".encode()
         self._events: list[bytes] = []
         self._nonce: tuple[str, int] | None = None
-        self._strangers: deque[str] = deque()
+        self._strangers: dict[str, None] = {}  # in the order in which they are tried
+        self._wait, self._waited = 1, 0
         self._said: dict[str, Reply] = {}
         self._last_heard: dict[str, float] = {}
         self._replies: deque[Reply] = deque(maxlen=_KEPT if in_step else 1)
@@ -126,29 +129,36 @@ class Station:
         for peer in peers:
             if peer != self.agent.name:
                 self.membership.appear(peer)
-                self._strangers.append(peer)
+                self._strangers[peer] = None
         while self._strangers and len(self.agent.peers) != self.agent.room:
+            self._wait = 1
             self.meet_stranger()
 
     def meet_stranger(self) -> None:
-        """Make room in the row for one peer that is not in it, if there is one and any room."""
-        if not self._strangers:
+        """Make room in the row for one peer that is not in it, if there is one and any room.
+
+        While nobody makes room it is tried less and less often, but at every eighth call.
+        """
+        self._waited += 1
+        if not self._strangers or self._waited < self._wait:
             return
-        peer = self._strangers.popleft()
-        if peer in self.agent.peers:
+        self._waited = 0
+        peer, before = next(iter(self._strangers)), self.agent.peers
+        del self._strangers[peer]
+        if peer in before or not self.membership[peer].present:
             return
-        forgotten = set(self.agent.peers)
         try:
             met = self.agent.meet(peer)
         except ValueError:  # the risk was split over no more agents than are known
-            self.refuse(
-                Refused("no room", f"{peer!r} is one agent more than the risk was split over")
-            )
+            self.refuse(Refused("no room", f"{peer!r} is one more than the risk was split over"))
             return
-        if met:
-            self._events.append(pack(Met(peer)))
-        forgotten -= set(self.agent.peers)
-        self._strangers.extend(sorted(forgotten) if met else [peer])
+        self._wait = 1 if met else min(2 * self._wait, _LONGEST_WAIT)
+        if not met:
+            self._strangers[peer] = None
+            return
+        self._events.append(pack(Met(peer)))
+        now = set(self.agent.peers)
+        self._strangers.update(dict.fromkeys(one for one in before if one not in now))
 
     def fold(self, samples: Sequence[float], position: str) -> int:
         """Fold samples that have arrived and return how many were good; bad ones are refused."""

@@ -7,6 +7,7 @@ what happens in other processes.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -30,6 +31,8 @@ __all__ = ["Household", "main"]
 
 log = logging.getLogger("colme.live")
 
+_GARBAGE = 50_000
+"""Objects made before garbage is looked for: hundreds of agents hold very many that are none."""
 _PATIENCE = 2
 """Seconds after which the system ends a process that was asked to end and has not."""
 
@@ -141,6 +144,7 @@ def main() -> int:
     'main'
     """
     start_logging("warning")
+    gc.set_threshold(_GARBAGE, 50, 1000)
     try:
         spec = ProcessSpec.model_validate_json(sys.stdin.buffer.readline())
         asyncio.run(_live(spec))

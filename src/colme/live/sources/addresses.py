@@ -56,9 +56,12 @@ class Address:
             return cls(path=path)
         kind, _, rest = text.partition(":")
         try:
-            return cls(*split_address(rest if kind == "tcp" else ""))
+            host, port = split_address(rest if kind == "tcp" else "")
         except ValueError:
-            raise ValueError(f"no address of a socket: received {text!r}; {ALLOWED}") from None
+            host = ""
+        if not host or "[" in host or "]" in host:
+            raise ValueError(f"no address of a socket: received {text!r}; {ALLOWED}")
+        return cls(host, port)
 
     def __str__(self) -> str:
         if self.path:

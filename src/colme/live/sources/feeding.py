@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from colme import _check
 from colme.live.sources.addresses import Address
 from colme.live.sources.outbox import Outbox
+from colme.live.sources.parsing import as_sample
 from colme.live.sources.source import OnBad, log_refusal
 
 __all__ = ["socket_feed"]
@@ -47,7 +48,8 @@ async def socket_feed(
         A sequence is the device's whole log: its first value is line 1, and what is durable already
         is left out, so nothing is lost or counted twice even if this process crashes and begins
         again with the same log, which may have grown.  Anything else that gives values is read
-        once; each value is kept until it is durable, and lost if this process crashes before.
+        once; what is no sample is left out, each other value is kept until it is durable, and lost
+        if this process crashes before.
     longest_delay
         Seconds between two attempts to connect, at most.
     timeout
@@ -55,7 +57,7 @@ async def socket_feed(
     most_kept
         Values that are read before the first of them is durable, at most.
     on_bad
-        Told the node's reason for each line it refuses.
+        Told the reason for each value that is refused.
 
     Returns
     -------
@@ -138,8 +140,13 @@ class _Feed:
             self._reading, self.outbox = None, Outbox(self._most_kept)
         self.outbox.begin(acknowledged)
         if self._reading is None:
-            values = _logged(self._values, acknowledged) if self._is_log else _each(self._values)
-            self._reading = asyncio.create_task(_fill(self.outbox, values))
+            self._reading = asyncio.create_task(_fill(self.outbox, self._from(acknowledged)))
+
+    def _from(self, acknowledged: int) -> AsyncIterator[float]:
+        if self._is_log:
+            return _logged(self._values, acknowledged)
+        # What no node takes would have to be kept until a sample follows, if it were sent.
+        return _checked(_each(self._values), self._on_bad)
 
     async def _converse(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, timeout: float
@@ -211,3 +218,13 @@ async def _each(values: AsyncIterable[float] | Iterable[float]) -> AsyncIterator
     else:
         for value in values:
             yield value
+
+
+async def _checked(values: AsyncIterator[float], on_bad: OnBad) -> AsyncIterator[float]:
+    async for value in values:
+        try:
+            number = as_sample(value)
+        except ValueError as error:
+            on_bad(f"left out: {error}")
+        else:
+            yield number

@@ -32,7 +32,8 @@ class Listening:
     3. Whenever more are durable the node sends `{"acknowledged": M}`.  The device keeps all lines
        after M.
     4. A line that is no sample is answered by `{"refused": number, "reason": "..."}`: it will never
-       be a sample; its number is acknowledged with the next one that is.
+       be a sample; its number is acknowledged with the next one that is, and until then it may be
+       sent again as a blank line.
 
     What it can promise: to a device that on every connection sends all lines after the number it is
     told, nothing is lost and nothing counted twice, through any number of crashes of either side.

@@ -52,7 +52,8 @@ class Outbox:
 
     async def add(self, value: float) -> None:
         """Keep a value to send, once there is room."""
-        while len(self._values) >= self._most:
+        # Those refused do not count: no one will acknowledge them before a sample follows.
+        while len(self._values) - len(self._refused) >= self._most:
             await self._change.wait()
         self._values.append(float(value))
         self._signal()
