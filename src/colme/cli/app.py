@@ -29,9 +29,10 @@ COMMANDS = {
     "living:node": "Run one agent on this device: it takes samples, asks peers, and is asked.",
     "living:router": "Run a router: where clients of a large fleet meet, and devices that cannot "
     "be reached.",
-    "keys:keys": "Make the keys of a fleet.",
-    "fleet:fleet": "Run a demonstration fleet on this machine.",
-    "watch:watch": "Watch a running fleet.",
+    "keys:keys": "Make an authority for a fleet, and keys for its devices.",
+    "fleet:fleet": "Run many agents on this machine, in real processes over a real network, and "
+    "watch them.",
+    "watch:watch": "Look at a running fleet: what each agent knows, as it publishes it.",
 }
 """Where each command is, and what it does: imported when used, since some need extras."""
 

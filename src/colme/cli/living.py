@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -30,6 +30,8 @@ __all__ = ["LearningFlags", "NetworkFlags", "NodeFlags", "node", "router"]
 
 logger = logging.getLogger("colme.live")
 Level = Literal["debug", "info", "warning", "error"]
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING}
+"""The transport's words for levels; what has another is taken seriously."""
 
 
 @Parameter(name="*", group=Group("Learning", sort_key=2))
@@ -237,7 +239,8 @@ def router(
         Least level of log lines: debug, info, warning or error.
     """
     content = {} if config is None else read_toml(config)
-    content |= {key: value for key, value in {"fleet": fleet, "every": every}.items() if value}
+    given = {"fleet": fleet, "every": every}
+    content |= {key: value for key, value in given.items() if value is not None}
     content = content if network is None else network.over(content)
     start_logging(log)
     asyncio.run(_run_router(RouterSettings.make(content)))
@@ -265,12 +268,14 @@ async def _run_router(settings: RouterSettings) -> None:
 
 def _listen_to_transport(turn_away: Callable[[str], None]) -> None:
     """Let warnings of the transport become log lines, and strangers be counted."""
+    loop = asyncio.get_running_loop()
 
     def heard(level: str, origin: str, text: str) -> None:
-        if is_stranger(origin):
-            turn_away(text)
-        else:
-            logger.log(logging.WARNING if level == "warn" else logging.ERROR, "%s", text)
+        if not is_stranger(level, origin, text):
+            logger.log(_LEVELS.get(level, logging.ERROR), "%s", text)
+            return
+        with suppress(RuntimeError):  # the loop is closed: nobody counts any more
+            loop.call_soon_threadsafe(turn_away, text.partition(" Hint:")[0])
 
     read_along(heard)
     let_transport_speak()

@@ -21,11 +21,15 @@ def split_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     six = host.startswith("[") and host.endswith("]")
     host = host[1:-1] if six else host
-    if not host or (":" in host) != six or not port.isdecimal() or int(port) > 65535:
+    if not host or (":" in host) != six or not _is_port(port):
         raise ValueError(
             f"an address is HOST:PORT, like 127.0.0.1:7447 or [::1]:7447; received {address!r}"
         )
     return host, int(port)
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and int(text) <= 65535
 
 
 def stays_here(host: str) -> bool:

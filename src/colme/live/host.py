@@ -21,7 +21,7 @@ from colme.live.membership import Membership
 from colme.live.network import Link
 from colme.live.node import Node, Pace
 from colme.live.settings import AgentSettings, NodeSettings
-from colme.live.sources import Source, source_of
+from colme.live.sources import Listening, Source, source_of
 from colme.live.station import Station
 from colme.live.store import Store
 from colme.live.wiring import Wiring
@@ -104,7 +104,7 @@ class Host:
         self._last: dict[str, dict[str, Any]] = {}
         self._fleet, self._settings, self._pace = fleet, settings, pace
         self._identity = identity
-        self._link = Link(wiring, fleet)
+        self._link, self._is_peer = Link(wiring, fleet), wiring.mode == "peer"
         self._store = Store.open(state, fleet, sync=sync)
 
     async def run(self, residents: Sequence[Resident], emit: Emit | None = None) -> None:
@@ -116,6 +116,8 @@ class Host:
             self._link.watch(
                 lambda peer: self._note(peer, True), lambda peer: self._note(peer, False)
             )
+            if self._is_peer:  # an address that cannot be had ends all before a sample is taken
+                await opening
             lives = [asyncio.create_task(node.run()) for node in self.nodes.values()]
             if self._stopped:
                 self.stop()
@@ -124,8 +126,7 @@ class Host:
         finally:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
-            await self._link.close()
-            await self._store.close()
+            await self.close()
         if self._failure is not None:
             raise self._failure
 
@@ -137,6 +138,11 @@ class Host:
         self._stopped = True
         for node in self.nodes.values():
             node.stop()
+
+    async def close(self) -> None:
+        """Let go of the network and of the store; `run` does so when it ends."""
+        await self._link.close()
+        await self._store.close()
 
     def turn_away(self, reason: str) -> None:
         """Count somebody who had no valid certificate, with every node."""
@@ -226,20 +232,35 @@ async def run_node(
     identity = None if settings.keys is None else _identity_of(settings)
     pace = Pace(settings.interval, settings.every, settings.in_step, settings.stop_at_end)
     refused: Counter[str] = Counter()
-    if source is None:
-        source = _source_of(settings, refused)
-    host = Host(
-        settings.fleet,
-        settings,
-        settings.state,
-        settings.wiring(identity),
-        pace,
-        identity=identity,
-        sync=settings.sync,
-    )
-    if started is not None:
-        started(host)
-    await host.run([Resident(settings.id, source, settings.peers, refused)], emit)
+    source = _source_of(settings, refused) if source is None else source
+    try:
+        if isinstance(source, Listening):  # an address in use is known before anything is done
+            await source.bind()
+        host = Host(
+            settings.fleet,
+            settings,
+            settings.state,
+            settings.wiring(identity),
+            pace,
+            identity=identity,
+            sync=settings.sync,
+        )
+        resident = Resident(settings.id, source, settings.peers, refused)
+        await _run_started(host, resident, emit, started)
+    finally:
+        await source.close()
+
+
+async def _run_started(
+    host: Host, resident: Resident, emit: Emit | None, started: Callable[[Host], None] | None
+) -> None:
+    try:
+        if started is not None:
+            started(host)
+    except BaseException:
+        await host.close()
+        raise
+    await host.run([resident], emit)
 
 
 def _source_of(settings: NodeSettings, refused: Counter[str]) -> Source:
@@ -247,7 +268,12 @@ def _source_of(settings: NodeSettings, refused: Counter[str]) -> Source:
         refused["sample"] += 1
         log.warning("%s refused a sample: %s", settings.id, reason)
 
-    return source_of(settings.source, allow_remote=settings.insecure, on_bad=on_bad)
+    return source_of(
+        settings.source,
+        allow_remote=settings.insecure,
+        on_bad=on_bad,
+        client_id=f"colme-{settings.fleet}-{settings.id}",
+    )
 
 
 def _identity_of(settings: NodeSettings) -> Identity:

@@ -63,15 +63,18 @@ def start_logging(level: str) -> None:
     logger.propagate = False
 
 
-def is_stranger(origin: str) -> bool:
-    """Return whether a warning from there is about somebody without a valid certificate.
+def is_stranger(level: str, origin: str, text: str) -> bool:
+    """Return whether what the transport says is about somebody without a valid certificate.
 
     Examples
     --------
-    >>> is_stranger("zenoh_link_tls::unicast"), is_stranger("zenoh::net::runtime")
-    (True, False)
+    >>> is_stranger("warn", "zenoh_link_tls::unicast", "peer sent no certificates")
+    True
+    >>> is_stranger("warn", "zenoh_link_tls::unicast", "Too many open files (os error 24)")
+    False
     """
-    return origin.startswith(("zenoh_link_tls", "zenoh_link_quic"))
+    encrypted = origin.startswith(("zenoh_link_tls", "zenoh_link_quic"))
+    return encrypted and level in ("warn", "error") and "(os error" not in text
 
 
 def read_along(heard: Callable[[str, str, str], None]) -> None:

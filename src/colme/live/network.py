@@ -23,6 +23,7 @@ from colme.live.wiring import Wiring
 
 __all__ = ["Link", "Question", "let_transport_speak"]
 
+_TOO_LONG = b"CM\1\0" + bytes(MOST_BYTES)
 _PAUSE = 0.5
 """Seconds from one attempt to reach a router to the next."""
 
@@ -49,9 +50,7 @@ class Question:
 
     def __init__(self, query: zenoh.Query) -> None:
         self._query = query
-        payload = query.payload
-        self.too_long = payload is not None and len(payload) > MOST_BYTES
-        self.payload = b"" if payload is None or self.too_long else payload.to_bytes()
+        self.payload = b"" if query.payload is None else _bytes_of(query.payload)
 
     def answer(self, payload: bytes) -> None:
         """Send the answer; if who asked has gone, nothing happens."""
@@ -148,9 +147,7 @@ class Link:
         def reply(answer: zenoh.Reply) -> None:
             if answer.ok is None or done.done():
                 return
-            size = len(answer.ok.payload)
-            said = answer.ok.payload.to_bytes() if size <= MOST_BYTES else b"\0" * (MOST_BYTES + 1)
-            if take(said):
+            if take(_bytes_of(answer.ok.payload)):
                 done.set_result(True)
 
         def end() -> None:
@@ -236,6 +233,11 @@ class Link:
             None if end is None else lambda: later(end),
             indirect=False,
         )
+
+
+def _bytes_of(payload: zenoh.ZBytes) -> bytes:
+    """Return the bytes, or what will be refused for its length if they are too many to look at."""
+    return payload.to_bytes() if len(payload) <= MOST_BYTES else _TOO_LONG
 
 
 def _agent_in(sample: zenoh.Sample) -> str:

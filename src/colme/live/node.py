@@ -39,6 +39,8 @@ _PATIENCE = 5.0
 """Seconds that an agent in step waits for an answer before it asks again."""
 _AGAIN = 0.05
 """Seconds before an agent in step asks again."""
+_WAITING = 1000
+"""So many questions wait for samples that are still to come; of more, the oldest are dropped."""
 T = TypeVar("T")
 
 
@@ -121,11 +123,12 @@ class Node:
         self._buffer: asyncio.Queue[Sample | None] = asyncio.Queue(_BUFFER)
         self._stop = asyncio.Event()
         self._news: list[tuple[str, bool]] = []
-        self._held: list[tuple[Ask, Question]] = []
+        self._held: deque[tuple[Ask, Question]] = deque()
         self._delays: deque[float] = deque(maxlen=_DELAYS)
         self._acknowledged: str | None = None
         self._emitted = -math.inf
         self._ended = False
+        station.on_refused = self._log_refusal
         link.serve(self.name, self._answer)
 
     @property
@@ -234,7 +237,11 @@ class Node:
         begin = time.perf_counter()
 
         def take(payload: bytes) -> bool:
-            return self.station.hear(peer, payload, running_clock(), time.time())
+            before = self.station.refused.copy()
+            taken = self.station.hear(peer, payload, running_clock(), time.time())
+            for reason in self.station.refused - before:
+                log.info("%s refused an answer in the name of %s: %s", self.name, peer, reason)
+            return taken
 
         heard = await self._or_stop(self._link.ask(peer, question, take, timeout))
         if heard:
@@ -250,8 +257,7 @@ class Node:
             try:
                 await self._store.append(self.name, *events)
             except StoreUnwritable as error:
-                station.refuse(Refused("unwritable", str(error)))
-                log.warning("%s cannot store anything, and waits: %s", self.name, error)
+                station.refuse(Refused("unwritable", f"nothing can be stored: {error}"))
                 if await self._pause(_FULL):
                     return
             else:
@@ -287,27 +293,47 @@ class Node:
             log.error("%s lost its source: %s", self.name, error)  # noqa: TRY400 - no traceback
         await self._buffer.put(None)
 
-    def _answer(self, question: Question) -> None:
+    def _log_refusal(self, refused: Refused) -> None:
+        """Log why something was refused: loudly only the first time, for there may be very many."""
+        first = self.station.refused[refused.reason] == 1
+        level = logging.WARNING if first else logging.INFO
+        log.log(level, "%s refused (%s): %s", self.name, refused.reason, refused)
+
+    def _answer(self, question: Question, ask: Ask | None = None) -> None:
         try:
-            if question.too_long:
-                raise Refused("too long", "a question was longer than any can be")  # noqa: TRY301
-            self._answer_or_hold(self.station.asked(question.payload), question)
+            ask = self._asked(question) if ask is None else ask
+            told = self.station.told(ask)
+            if told is None:
+                self._hold(ask, question)
+            else:
+                question.answer(told)
         except Refused as refused:
             log.info("%s refused a question: %s", self.name, refused)
             question.drop()
 
-    def _answer_or_hold(self, ask: Ask, question: Question) -> None:
-        told = self.station.told(ask)
-        if told is None:
-            self._held.append((ask, question))
-        else:
-            question.answer(told)
+    def _asked(self, question: Question) -> Ask:
+        if question.too_long:
+            raise self._counted("too long", "a question was longer than any can be")
+        return self.station.asked(question.payload)
+
+    def _hold(self, ask: Ask, question: Question) -> None:
+        """Let a question for samples that are still to come wait, if there can be any."""
+        if not self._pace.in_step:
+            raise self._counted("not in step", f"{ask.sender!r} asked of samples still to come")
+        self._held.append((ask, question))
+        if len(self._held) > _WAITING:
+            self._held.popleft()[1].drop()
 
     def _answer_held(self) -> None:
         """Answer those who asked for samples that have come since."""
-        held, self._held = self._held, []
+        held, self._held = self._held, deque()
         for ask, question in held:
-            self._answer_or_hold(ask, question)
+            self._answer(question, ask)
+
+    def _counted(self, reason: str, text: str) -> Refused:
+        refused = Refused(reason, text)
+        self.station.refuse(refused)
+        return refused
 
     # Waiting
 

@@ -50,6 +50,11 @@ class RouterSettings(Table):
     def wiring(self) -> Wiring:
         """Return how the router is connected; with keys, each member speaks in its own name."""
         identity = None if self.keys is None else Identity.load(self.keys)
+        if identity is not None and identity.fleet != self.fleet:
+            raise ValueError(
+                f"the keys in {str(self.keys)!r} are of the fleet {identity.fleet!r}; received "
+                f"{self.fleet!r}: name that fleet, or give keys of this one"
+            )
         members = None if identity is None else identity.members
         return Wiring("router", self.listen, self.connect, identity, self.insecure, members)
 

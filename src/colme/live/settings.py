@@ -16,6 +16,7 @@ from colme._settings import Table
 from colme.agent import Agent
 from colme.algorithm import resolve
 from colme.bounds import Bound, EmpiricalBernstein, Restarted, Student, usual_bound
+from colme.live.addresses import split_address
 from colme.live.scrutiny import Scrutiny
 from colme.live.wire import check_name
 from colme.live.wiring import Certificates, Wiring
@@ -65,6 +66,8 @@ sigma, estimated
                 "say what is known of the noise with one of sigma, range and estimated; received "
                 f"{', '.join(given) or 'none'}"
             )
+        if self.trusting and self.rate is not None:
+            raise ValueError("who is trusting judges no rate: leave out trusting or rate")
         self.agent("somebody")
         return self
 
@@ -133,8 +136,14 @@ class NodeSettings(AgentSettings):
     @model_validator(mode="after")
     def _check_node(self) -> Self:
         self.wiring()
+        if self.mode == "client" and "listen" in self.model_fields_set:
+            raise ValueError("a client listens nowhere: leave out listen, or be a peer")
+        if self.metrics is not None:
+            split_address(self.metrics)
         if self.in_step and not self.peers:
             raise ValueError("agents in step ask in a given order: name the peers, all of them")
+        if self.in_step and self.restart:
+            raise ValueError("agents in step count from the first sample on: leave out restart")
         return self
 
     def wiring(self, keys: Certificates | None = None) -> Wiring:

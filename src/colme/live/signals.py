@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 
 __all__ = ["stop_on_signals"]
 
@@ -28,6 +29,11 @@ def stop_on_signals(stop: Callable[[], None]) -> None:
     >>> _ = signal.signal(signal.SIGTERM, before[0]), signal.signal(signal.SIGINT, before[1])
     """
     loop = asyncio.get_running_loop()
+
+    def received(*_: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: all has ended already
+            loop.call_soon_threadsafe(stop)
+
     for number in (signal.SIGINT, signal.SIGTERM):
         # Not the loop's own handlers: they miss a signal while very many callbacks are waiting.
-        signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
+        signal.signal(number, received)

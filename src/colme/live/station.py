@@ -109,6 +109,7 @@ class Station:
         self.n_samples = 0
         self.counts: Counter[str] = Counter()
         self.refused: Counter[str] = Counter() if refused is None else refused
+        self.on_refused: Callable[[Refused], None] | None = None
         self._tongue = tongue
         self._scrutiny, self._seal = scrutiny, seal
         self._context = f"colme {fleet}".encode()
@@ -145,7 +146,7 @@ class Station:
         self._waited = 0
         peer, before = next(iter(self._strangers)), self.agent.peers
         del self._strangers[peer]
-        if peer in before or not self.membership[peer].present:
+        if peer in before or peer not in self.membership or not self.membership[peer].present:
             return
         try:
             met = self.agent.meet(peer)
@@ -220,8 +221,10 @@ class Station:
         self.membership.missed(peer, now)
 
     def refuse(self, refused: Refused) -> None:
-        """Count what was refused, by its reason."""
+        """Count what was refused, by its reason, and tell whoever wants to know."""
         self.refused[refused.reason] += 1
+        if self.on_refused is not None:
+            self.on_refused(refused)
 
     # What must be written down
 

@@ -79,7 +79,9 @@ with 'colme keys', or accept links that anybody can read and forge with --insecu
 
     def __post_init__(self) -> None:
         for address in (*self.listen, *self.connect):
-            host, _ = split_address(address)
+            host, port = split_address(address)
+            if port == 0 and address in self.connect:
+                raise ValueError(f"nobody can be reached at port 0; received --connect {address}")
             if self.keys is None and not self.insecure and not stays_here(host):
                 raise ValueError(
                     f"links beyond this machine need keys: received {address} without any; make "
