@@ -293,3 +293,12 @@ def test_a_report_says_what_is_known() -> None:
     assert (report["agent"], report["time"], report["count"]) == ("a", 6.0, 1)
     assert (report["known"], report["present"], report["class_size"]) == (1, 1, 2)
     assert report["messages"] == {"asked": 1, "heard": 1}
+
+
+def test_samples_that_are_all_bad_have_been_seen_all_the_same() -> None:
+    a = station("a")
+    assert a.fold([float("nan")], "1") == 0
+    assert a.position == "1"
+    again = station("a")
+    again.resume(None, a.unsaved)
+    assert (again.position, again.agent.count) == ("1", 0)

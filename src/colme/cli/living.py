@@ -126,6 +126,8 @@ class NodeFlags(Flags):
     source
         Where samples come from: - (standard input, a number or JSON per line), file:PATH
         (followed as it grows), tcp:HOST:PORT or unix:PATH (to listen on), mqtt://HOST:PORT/TOPIC.
+    broker_ca
+        Certificate of the authority that an mqtts:// broker is trusted for (the system's).
     mode
         peer (every node connects to every other, up to some 50) or client (through a router).
     interval
@@ -148,6 +150,7 @@ class NodeFlags(Flags):
     id: str | None = None
     state: Path | None = None
     source: str | None = None
+    broker_ca: Path | None = None
     mode: Literal["peer", "client"] | None = None
     interval: float | None = None
     every: float | None = None

@@ -237,11 +237,7 @@ class Node:
         begin = time.perf_counter()
 
         def take(payload: bytes) -> bool:
-            before = self.station.refused.copy()
-            taken = self.station.hear(peer, payload, running_clock(), time.time())
-            for reason in self.station.refused - before:
-                log.info("%s refused an answer in the name of %s: %s", self.name, peer, reason)
-            return taken
+            return self.station.hear(peer, payload, running_clock(), time.time())
 
         heard = await self._or_stop(self._link.ask(peer, question, take, timeout))
         if heard:
@@ -301,25 +297,21 @@ class Node:
 
     def _answer(self, question: Question, ask: Ask | None = None) -> None:
         try:
-            ask = self._asked(question) if ask is None else ask
+            ask = self.station.asked(question.payload) if ask is None else ask
             told = self.station.told(ask)
             if told is None:
                 self._hold(ask, question)
             else:
                 question.answer(told)
-        except Refused as refused:
-            log.info("%s refused a question: %s", self.name, refused)
+        except Refused:
             question.drop()
-
-    def _asked(self, question: Question) -> Ask:
-        if question.too_long:
-            raise self._counted("too long", "a question was longer than any can be")
-        return self.station.asked(question.payload)
 
     def _hold(self, ask: Ask, question: Question) -> None:
         """Let a question for samples that are still to come wait, if there can be any."""
         if not self._pace.in_step:
-            raise self._counted("not in step", f"{ask.sender!r} asked of samples still to come")
+            refused = Refused("not in step", f"{ask.sender!r} asked of samples still to come")
+            self.station.refuse(refused)
+            raise refused
         self._held.append((ask, question))
         if len(self._held) > _WAITING:
             self._held.popleft()[1].drop()
@@ -329,11 +321,6 @@ class Node:
         held, self._held = self._held, deque()
         for ask, question in held:
             self._answer(question, ask)
-
-    def _counted(self, reason: str, text: str) -> Refused:
-        refused = Refused(reason, text)
-        self.station.refuse(refused)
-        return refused
 
     # Waiting
 

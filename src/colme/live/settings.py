@@ -120,6 +120,7 @@ class NodeSettings(AgentSettings):
     id: Name
     state: Path
     source: str = "-"
+    broker_ca: Path | None = None
     mode: Literal["peer", "client"] = "peer"
     listen: tuple[str, ...] = ("127.0.0.1:0",)
     connect: tuple[str, ...] = ()

@@ -172,6 +172,8 @@ class Station:
                     self._perceive([sample], position)
                 except ValueError as error:
                     self.refuse(Refused("sample", str(error)))
+        if self.position != position:  # all were bad, but they have been seen
+            self._perceive([], position)
         return self.n_samples - before
 
     def ask(self, now: float) -> tuple[str, bytes] | None:
