@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 Lie = Callable[[Array, Array], tuple[Array, Array]]
 
 N_AGENTS, HORIZON, SIGMA, DELTA = 200, 2500, 0.5, 0.001
-BATCH, RUNS = 5, 128
+BATCH, RUNS = 5, 100
 """Samples come in batches: fewer steps to compute, more runs over which to average."""
 NAMES = ("robust", "sharp", "aggressive-restricted-round-robin", "restricted-round-robin")
 PROBLEM = colme.Problem.gaussian([0.2, 0.4, 0.8], n_agents=N_AGENTS, sigma=SIGMA, seed=0)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -9,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from cyclopts import App
 
 import colme
 from colme.cli import main
+from colme.cli.app import COMMANDS
 
 PROBLEM = ["--class-means", "0.2", "0.8", "--agents", "6", "--sigma", "0.5"]
 SHORT = ["simulate", *PROBLEM, "--horizon", "40", "--runs", "2"]
@@ -128,10 +131,84 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version")[:2] == (0, f"{colme.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["simulate", "plan", "algorithms"])
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert command in run(capsys, "--help")[1]
-    assert f"colme {command}" in run(capsys, command, "--help")[1]
+NAMES = [place.partition(":")[2] for place in COMMANDS]
+
+
+@pytest.mark.parametrize("place", COMMANDS)
+def test_the_list_of_commands_says_what_each_says_of_itself(place: str) -> None:
+    module, _, name = place.partition(":")
+    command = getattr(importlib.import_module(f"colme.cli.{module}"), name)
+    text = command.help if isinstance(command, App) else command.__doc__
+    assert " ".join(text.split("\n\n")[0].split()) == COMMANDS[place]
+
+
+@pytest.mark.parametrize(
+    "command", [*([name] for name in NAMES), ["keys", "init"], ["keys", "issue"]], ids=" ".join
+)
+def test_help_names_every_command_and_gives_examples(
+    capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    assert command[0] in run(capsys, "--help")[1]
+    _, out, _ = run(capsys, *command, "--help")
+    usage, _, rest = out.partition("\n")
+    assert f"colme {' '.join(command)}" in usage
+    if command not in (["keys"], ["algorithms"]):  # with commands of its own; nothing to choose
+        assert f"colme {' '.join(command)}" in rest
+
+
+WITHOUT = """
+import sys
+sys.modules[{blocked!r}] = None
+from colme.cli import main
+for arguments in {calls!r}:
+    try:
+        main(arguments)
+    except SystemExit as stop:
+        print("code", stop.code, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocked", "calls"),
+    [
+        (
+            "zenoh",
+            [
+                ["node", "--fleet", "home", "--id", "a", "--state", "state", "--sigma", "1"],
+                ["router", "--fleet", "home", "--help"],
+                ["watch", "--fleet", "home", "--connect", "127.0.0.1:7447"],
+                ["fleet"],
+            ],
+        ),
+        (
+            "cryptography",
+            [["keys", "init", "keys", "--fleet", "home"], ["keys", "issue", "keys", "a"], ["node"]],
+        ),
+    ],
+)
+def test_a_command_whose_library_is_missing_says_what_to_install_and_others_work(
+    tmp_path: Path, blocked: str, calls: list[list[str]]
+) -> None:
+    fine = [["--help"], ["plan", "--help"], ["keys", "--help"]]
+    mistaken = [["nodee"], ["--hlep"]]
+    script = WITHOUT.format(blocked=blocked, calls=[*fine, *mistaken, *calls])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    codes = [line for line in done.stdout.splitlines() if line.startswith("code")]
+    assert codes == ["code 0"] * len(fine) + ["code 2"] * len(mistaken + calls)
+    typed, flag, *missing = done.stderr.splitlines()
+    assert typed.startswith("colme: unknown command 'nodee'; choose from algorithms, ")
+    assert flag.startswith("colme: unknown command '--hlep'; choose from ")
+    assert len(missing) == len(calls)
+    assert all(line.endswith(": pip install 'colme[live]'") for line in missing)
+    assert all(line.startswith("colme: ") for line in missing)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_simulate_prints_the_same_numbers_as_the_library(

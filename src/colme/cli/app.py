@@ -53,9 +53,13 @@ def application(arguments: list[str]) -> App:
         result_action="return_value",
         suppress_keyboard_interrupt=False,
     )
-    for place, what in COMMANDS.items():
-        called = arguments[:1] == [place.split(":")[1]]
-        app.command(f"colme.cli.{place}", help=None if called else what)
+    names = [place.partition(":")[2] for place in COMMANDS]
+    first = arguments[0] if arguments else "--help"
+    if first not in (*names, "--help", "-h", "--version"):
+        # The library would import every command to say which ones there are.
+        raise ValueError(f"unknown command {first!r}; choose from {', '.join(sorted(names))}")
+    for (place, what), name in zip(COMMANDS.items(), names, strict=True):
+        app.command(f"colme.cli.{place}", help=None if name == first else what)
     return app
 
 

@@ -273,6 +273,7 @@ def _source_of(settings: NodeSettings, refused: Counter[str]) -> Source:
         allow_remote=settings.insecure,
         on_bad=on_bad,
         client_id=f"colme-{settings.fleet}-{settings.id}",
+        ca_file=settings.broker_ca,
     )
 
 

@@ -19,6 +19,8 @@ __all__ = ["JsonLines", "is_stranger", "read_along", "start_logging"]
 LEVELS = ("debug", "info", "warning", "error")
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PLACE = re.compile(r"\s+at /\S+\.rs:\d+\.?")
+"""Where in the library something was said, which tells nobody here anything."""
 _LINE = re.compile(r"\S+Z\s+(?P<level>[A-Z]+)\s.*?(?P<origin>zenoh\w*(?:::\w+)*):\s(?P<text>.*)")
 
 
@@ -99,6 +101,7 @@ def read_along(heard: Callable[[str, str, str], None]) -> None:
             for line in lines:
                 found = _LINE.match(_COLOUR.sub("", line))
                 if found:
-                    heard(found["level"].lower(), found["origin"], found["text"].strip()[:500])
+                    text = _PLACE.sub("", found["text"]).strip()
+                    heard(found["level"].lower(), found["origin"], text[:500])
 
     threading.Thread(target=follow, name="transport log", daemon=True).start()

@@ -24,6 +24,8 @@ from colme.live.wiring import Wiring
 __all__ = ["Link", "Question", "let_transport_speak"]
 
 _TOO_LONG = b"CM\1\0" + bytes(MOST_BYTES)
+_GRACE = 1.0
+"""Seconds after which a question that should have ended is taken for ended."""
 _PAUSE = 0.5
 """Seconds from one attempt to reach a router to the next."""
 
@@ -133,16 +135,17 @@ class Link:
             )
         )
 
-    async def ask(
+    def ask(
         self, name: str, payload: bytes, take: Callable[[bytes], bool], timeout: float
-    ) -> bool:
-        """Ask an agent; offer its answers to `take` until it takes one, and return whether it did.
+    ) -> asyncio.Future[bool]:
+        """Ask an agent; offer its answers to `take` until it takes one: the result is whether.
 
         Nobody there, nobody who answers in time, or nothing but answers that are not taken: False.
         """
-        if self._session is None:
-            return False
         done: asyncio.Future[bool] = self._loop.create_future()
+        if self._session is None:
+            done.set_result(False)
+            return done
 
         def reply(answer: zenoh.Reply) -> None:
             if answer.ok is None or done.done():
@@ -161,10 +164,9 @@ class Link:
             timeout=timeout,
             consolidation=zenoh.ConsolidationMode.NONE,
         )
-        try:
-            return await asyncio.wait_for(done, timeout + 1.0)
-        except TimeoutError:
-            return False
+        late = self._loop.call_later(timeout + _GRACE, end)  # in case the transport forgets it
+        done.add_done_callback(lambda _: late.cancel())
+        return done
 
     def publish(self, name: str, payload: bytes) -> None:
         """Send a snapshot to whoever watches."""

@@ -122,6 +122,7 @@ class Node:
         self._pace, self._emit = pace, emit
         self._buffer: asyncio.Queue[Sample | None] = asyncio.Queue(_BUFFER)
         self._stop = asyncio.Event()
+        self._waiting: asyncio.Future[bool] | None = None
         self._news: list[tuple[str, bool]] = []
         self._held: deque[tuple[Ask, Question]] = deque()
         self._delays: deque[float] = deque(maxlen=_DELAYS)
@@ -143,6 +144,8 @@ class Node:
     def stop(self) -> None:
         """Let `run` end soon; what is not safe yet is not acknowledged."""
         self._stop.set()
+        if self._waiting is not None:
+            _resolve(self._waiting)
 
     async def run(self) -> None:
         """Live until stopped, or until the source ends if so wished."""
@@ -157,9 +160,10 @@ class Node:
             await self._source.close()
             for _, question in self._held:
                 question.drop()
+        await self._commit()
         if not self.station.unsaved:
             await self._write_down()
-            self._report(force=True)
+            self._report()
 
     def report(self) -> dict[str, Any]:
         """Return what the node knows, ready for JSON."""
@@ -194,8 +198,9 @@ class Node:
         chosen = self.station.ask(running_clock())
         if chosen is not None:
             await self._ask(*chosen, self._pace.timeout)
+        if self._is_report_due():  # else what was heard becomes safe with the next samples
             await self._commit()
-        self._report()
+            self._report()
 
     async def _run_in_step(self) -> None:
         while not self._stop.is_set() and not self._ended:
@@ -216,7 +221,8 @@ class Node:
                 question = self.station.question(peer)
             await self._commit()
         self.station.counts["ticks"] += 1
-        self._report()
+        if self._is_report_due():
+            self._report()
 
     def _note_news(self) -> None:
         """Let the station know who has come and gone."""
@@ -239,12 +245,12 @@ class Node:
         def take(payload: bytes) -> bool:
             return self.station.hear(peer, payload, running_clock(), time.time())
 
-        heard = await self._or_stop(self._link.ask(peer, question, take, timeout))
+        heard = await self._unless_stopped(self._link.ask(peer, question, take, timeout))
         if heard:
             self._delays.append(time.perf_counter() - begin)
-        elif heard is not None:
+        elif not self._stop.is_set():
             self.station.missed(peer, running_clock())
-        return bool(heard)
+        return heard
 
     async def _commit(self) -> None:
         """Make all that has happened safe, then let others rely on it."""
@@ -272,11 +278,12 @@ class Node:
         except StoreUnwritable as error:
             log.warning("%s cannot write down its state: %s", self.name, error)
 
-    def _report(self, force: bool = False) -> None:
-        now = running_clock()
-        due = force or now - self._emitted >= self._pace.every
-        if due and self._emit is not None and not self.station.unsaved:
-            self._emitted = now
+    def _is_report_due(self) -> bool:
+        return running_clock() - self._emitted >= self._pace.every
+
+    def _report(self) -> None:
+        if self._emit is not None and not self.station.unsaved:
+            self._emitted = running_clock()
             self._emit(self.report())
 
     # Samples and questions
@@ -326,9 +333,19 @@ class Node:
 
     async def _pause(self, seconds: float) -> bool:
         """Wait, but not longer than until the node is stopped; return whether it is."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), max(seconds, 0.0))
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[bool] = loop.create_future()
+        timer = loop.call_later(max(seconds, 0.0), _resolve, over)
+        await self._unless_stopped(over)
+        timer.cancel()
         return self._stop.is_set()
+
+    async def _unless_stopped(self, future: asyncio.Future[bool]) -> bool:
+        """Return the result of a future; False if the node is stopped before."""
+        self._waiting = future
+        if self._stop.is_set():
+            _resolve(future)
+        return await future
 
     async def _or_stop(self, doing: Coroutine[Any, Any, T]) -> T | None:
         """Return the result of waiting for something; None if the node is stopped before."""
@@ -339,3 +356,8 @@ class Node:
             return task.result()
         task.cancel()
         return None
+
+
+def _resolve(future: asyncio.Future[bool]) -> None:
+    if not future.done():
+        future.set_result(False)

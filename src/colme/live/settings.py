@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from colme._settings import Table
 from colme.agent import Agent
-from colme.algorithm import resolve
+from colme.algorithm import ClassTest, resolve
 from colme.bounds import Bound, EmpiricalBernstein, Restarted, Student, usual_bound
 from colme.live.addresses import split_address
 from colme.live.scrutiny import Scrutiny
@@ -68,6 +68,11 @@ sigma, estimated
             )
         if self.trusting and self.rate is not None:
             raise ValueError("who is trusting judges no rate: leave out trusting or rate")
+        if resolve(self.algorithm, self.eta, self.within).class_test is ClassTest.KNOWN:
+            raise ValueError(
+                f"no agent on a device is told its class; received algorithm {self.algorithm!r}: "
+                "choose another one from 'colme algorithms'"
+            )
         self.agent("somebody")
         return self
 
@@ -137,6 +142,7 @@ class NodeSettings(AgentSettings):
     @model_validator(mode="after")
     def _check_node(self) -> Self:
         self.wiring()
+        self.agent(self.id, self.peers)
         if self.mode == "client" and "listen" in self.model_fields_set:
             raise ValueError("a client listens nowhere: leave out listen, or be a peer")
         if self.metrics is not None:
