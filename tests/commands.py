@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -23,7 +24,7 @@ class Command:
     def __init__(self, *arguments: str, folder: Path) -> None:
         self.out: list[str] = []
         self.err: list[str] = []
-        self._news = threading.Condition()
+        self._news, self._is_reading = threading.Condition(), True
         self.process = subprocess.Popen(
             [sys.executable, "-m", "colme", *arguments],
             cwd=folder,
@@ -43,11 +44,8 @@ class Command:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.wait()
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.close()
-        except BrokenPipeError:  # what was fed last is read by nobody
-            pass
+        with suppress(BrokenPipeError):  # what was fed last is read by nobody
+            self.stop_feeding()
         for pipe in (self.process.stdout, self.process.stderr):
             assert pipe is not None
             pipe.close()
@@ -67,6 +65,15 @@ class Command:
         assert self.process.stdin is not None
         self.process.stdin.writelines(f"{line}\n" for line in lines)
         self.process.stdin.flush()
+
+    def stop_feeding(self) -> None:
+        """Let its standard input end."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def stop_reading(self) -> None:
+        """Let its standard output lead nowhere after what it prints next."""
+        self._is_reading = False
 
     def until(self, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         """Wait for a line of standard output that holds something, and return it."""
@@ -105,6 +112,9 @@ class Command:
             with self._news:
                 lines.append(line)
                 self._news.notify_all()
+            if not self._is_reading and lines is self.out:
+                pipe.close()
+                return
 
 
 def free_address() -> str:

@@ -33,6 +33,7 @@ def by_definition(row: Row) -> float:
     own, n = means[0], counts[0]
     variance = row.squares[0] / (n - 1)
     votes = np.minimum(counts, n) * np.array(row.member) * np.array(row.shown)
+    votes[0] = n  # the agent itself always counts
     heard = votes > 0
     means, votes = means[heard], votes[heard]
     near = (means - own) ** 2 <= np.log(1 + n) * variance * (1 / n + 1 / votes)
@@ -51,7 +52,7 @@ def rows(draw: st.DrawFn) -> Row:
     means = draw(st.lists(st.floats(-1, 1), min_size=n, max_size=n))
     counts = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
     row = row_of(means, [counts[0] + 2.0, *map(float, counts[1:])], draw(st.floats(0.01, 9)))
-    row.member[1:] = draw(st.lists(st.booleans(), min_size=n - 1, max_size=n - 1))
+    row.member[:] = draw(st.lists(st.booleans(), min_size=n, max_size=n))
     return row
 
 

@@ -7,7 +7,8 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self
 
@@ -16,11 +17,14 @@ import numpy as np
 from chaos.feeds import Feed
 from chaos.processes import Process
 from chaos.worlds import World
+from colme.live.network import Link
+from colme.live.wire import Ask, Told, decode, encode
+from colme.live.wiring import Wiring
+from colme.messages import Reply
 
 PATIENCE = 2.0
-"""Seconds in which a node must end when it is told to."""
-RECOVERY = 30.0
-"""Seconds in which a fleet must be itself again after a disturbance."""
+"""Seconds in which a process must end when it is told to."""
+NONCE = 7
 
 
 def free_port() -> int:
@@ -32,24 +36,27 @@ def free_port() -> int:
 
 
 class Fleet:
-    """Nodes, perhaps a router, and a device for each node that feeds it."""
+    """Nodes, perhaps a router, and a device for each node that feeds it.
+
+    Between two disturbances every node is sent `step` samples more.
+    """
 
     def __init__(
         self,
         folder: Path,
         world: World,
         expected: Mapping[int, Sequence[float]],
-        interval: float = 0.1,
+        step: int,
+        recovery: float,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.world, self.interval = world, interval
         self.router: Process | None = None
         self.nodes: dict[str, Process] = {}
         self.feeds: dict[str, Feed] = {}
         self.figures: dict[str, float] = {}
-        self._folder, self._expected = folder, expected
+        self._folder, self._world, self._samples = folder, world, world.samples
+        self._expected, self._step, self._recovery = expected, step, recovery
         self._sockets = tempfile.mkdtemp(prefix="colme")  # short enough for a socket's path
-        self._samples = world.samples
 
     async def __aenter__(self) -> Self:
         return self
@@ -58,7 +65,6 @@ class Fleet:
         for feed in self.feeds.values():
             await feed.drop()
         for process in self.processes:
-            process.thaw()
             with contextlib.suppress(AssertionError):
                 await process.kill()
         shutil.rmtree(self._sockets, ignore_errors=True)
@@ -68,97 +74,131 @@ class Fleet:
         """All of them, the router last."""
         return [*self.nodes.values(), *([] if self.router is None else [self.router])]
 
-    async def add_router(self, address: str, *flags: str) -> None:
+    async def add_router(self, port: int) -> None:
         """Start a router."""
-        command = _colme("router", "--fleet", "chaos", "--every", "0.2", "--listen", address)
-        self.router = Process("router", [*command, *flags], self._folder)
+        flags = ["--fleet", "chaos", "--every", "0.2", "--listen", f"127.0.0.1:{port}"]
+        self.router = Process("router", _colme("router", *flags), self._folder)
         await self.router.start()
 
     async def add_node(
-        self,
-        *flags: str,
-        wrapper: Sequence[str] = (),
-        environment: Mapping[str, str] | None = None,
+        self, *flags: str, state: Path | None = None, wrapper: Sequence[str] = ()
     ) -> Process:
-        """Start the next node, and a device that feeds it."""
-        name = self.world.names[len(self.nodes)]
+        """Start the next node, and a device that feeds it; `wrapper` is what runs the command."""
+        name, values = self._world.names[len(self.nodes)], self._samples[:, len(self.nodes)]
         address = f"unix:{self._sockets}/{name}"
-        learning = [f"--{key.replace('_', '-')}={value}" for key, value in self.world.settings.items()]
-        command = _colme("node", "--fleet", "chaos", "--id", name, "--source", address, *learning)
-        command += ["--state", str(self._folder / name), f"--interval={self.interval}", *flags]
-        process = Process(name, [*wrapper, *command], self._folder, environment)
-        self.feeds[name] = Feed(address, self._samples[:, len(self.nodes)].tolist())
-        self.nodes[name] = process
-        await process.start()
-        return process
+        given = {
+            **self._world.settings,
+            "fleet": "chaos",
+            "id": name,
+            "source": address,
+            "state": state or self._folder / name,
+            "interval": 0.1,
+        }
+        learning = [f"--{key.replace('_', '-')}={value}" for key, value in given.items()]
+        command = [*wrapper, *_colme("node", *learning, *flags)]
+        self.feeds[name] = Feed(address, values.tolist())
+        self.nodes[name] = Process(name, command, self._folder)
+        await self.nodes[name].start()
+        return self.nodes[name]
 
-    async def ready(self) -> None:
-        """Wait until everybody is there and sees everybody."""
+    async def begin(self) -> None:
+        """Wait until everybody sees everybody, then let the first samples come."""
         others = len(self.nodes) - 1
-        await self.until(
-            "start", lambda: all(node.last.get("present") == others for node in self.nodes.values())
+        await self._until(
+            "start",
+            lambda: [n for n, one in self.nodes.items() if one.last.get("present") != others],
+        )
+        async with self.disturbed("no disturbance", 1.0):
+            pass
+
+    @asynccontextmanager
+    async def disturbed(self, what: str, seconds: float) -> AsyncIterator[None]:
+        """Let samples come for so many seconds; then everybody must become itself again."""
+        for feed in self.feeds.values():
+            feed.allow(feed.allowed + self._step, seconds)
+        yield
+        since = time.monotonic()
+        await self._until(what, lambda: self._complaints(since))
+        self.figures[what] = round(time.monotonic() - since, 2)
+        self.figures["worst share of the slack"] = max(
+            self.figures.get("worst share of the slack", 0.0), round(self._farthest(), 3)
         )
 
-    def feed(self, n: int, seconds: float) -> None:
-        """Let every node be sent samples up to the n-th, the new ones over so many seconds."""
-        for feed in self.feeds.values():
-            feed.allow(n, seconds)
+    async def told(self, name: str) -> Reply:
+        """Return what a node says of itself when a peer asks it, through the router."""
+        assert self.router is not None
+        address = self.router.command[-1]
+        link, heard = Link(Wiring("client", connect=(address,)), "chaos"), []
 
-    async def until(
-        self, what: str, holds: Callable[[], bool | Sequence[str]], patience: float = RECOVERY
-    ) -> float:
-        """Wait until something holds, or until nothing is left to complain of."""
-        begin = time.monotonic()
-        while (found := holds()) is not True and found != []:
-            if time.monotonic() - begin > patience:
-                raise AssertionError(self._told(f"{what}: not within {patience} s", found))
-            await asyncio.sleep(0.02)
-        return time.monotonic() - begin
+        def take(payload: bytes) -> bool:
+            heard.append(decode(payload))
+            return True
 
-    async def recover(self, what: str) -> float:
-        """Wait until every node is as if nothing had happened; return the seconds that took."""
-        since = time.monotonic()
-        took = await self.until(what, lambda: self.complaints(since))
-        self.figures[what] = round(took, 2)
-        return took
+        question = encode(Ask("visitor", name, NONCE))
+        await link.open()
+        try:
+            async with asyncio.timeout(self._recovery):
+                while not await link.ask(name, question, take, 0.5):
+                    await asyncio.sleep(0.05)
+        finally:
+            await link.close()
+        (told,) = heard
+        assert isinstance(told, Told)
+        return told.reply
 
-    def complaints(self, since: float) -> list[str]:
+    async def end(self) -> dict[str, float]:
+        """End everything: all is durable, nothing hangs, every process says that it is well."""
+        for name, feed in self.feeds.items():
+            assert await asyncio.wait_for(feed.end(), self._recovery) == feed.allowed, name
+        took = await asyncio.gather(*(process.stop(PATIENCE) for process in self.processes))
+        codes = {process.name: process.code for process in self.processes if process.code != 0}
+        assert not codes, self._told("not all ended well", [str(codes)])
+        return self.figures | {
+            "slowest end": round(max(took), 2),
+            "kills": sum(process.n_kills for process in self.processes),
+            "samples": sum(feed.allowed for feed in self.feeds.values()),
+        }
+
+    def _complaints(self, since: float) -> list[str]:
         """Return what is not as in an undisturbed fleet, by what the nodes said since then."""
         found = []
-        for name, feed, estimate in zip(
-            self.nodes, self.feeds.values(), self._expected[self._n_fed], strict=True
+        for (name, node), feed, estimate in zip(
+            self.nodes.items(), self.feeds.values(), self._calm_estimates, strict=True
         ):
-            node, said = self.nodes[name], self.nodes[name].last
+            said, n = node.last, feed.allowed
             if node.code is not None:
                 found.append(f"{name} has ended with {node.code}")
             elif node.heard_at <= since:
                 found.append(f"{name} says nothing")
-            elif said["samples"] != feed.allowed or said["count"] != feed.allowed:
-                found.append(f"{name} has {said['samples']} samples and not {feed.allowed}")
-            elif abs(said["mean"] - np.mean(feed.values[: feed.allowed])) > 1e-9:
-                found.append(f"{name} has samples that are not those it was sent")
+            elif (said["samples"], said["count"]) != (n, n):
+                found.append(f"{name} has {said['samples']} samples and not {n}")
+            elif abs(said["mean"] - np.mean(feed.values[:n])) > 1e-9:
+                found.append(f"{name} has other samples than those it was sent")
             elif said["present"] != len(self.nodes) - 1:
                 found.append(f"{name} sees {said['present']} peers and not {len(self.nodes) - 1}")
-            elif abs(said["estimate"] - estimate) > self.world.slack(feed.allowed):
+            elif abs(said["estimate"] - estimate) > self._world.slack(n):
                 found.append(f"{name} estimates {said['estimate']} and not {estimate}")
         return found
 
-    async def end(self) -> None:
-        """End everything: all is durable, nothing hangs, every process says that it is well."""
-        for feed in self.feeds.values():
-            assert await asyncio.wait_for(feed.end(), RECOVERY) == feed.allowed
-        took = await asyncio.gather(*(process.stop(PATIENCE) for process in self.processes))
-        self.figures["slowest end"] = round(max(took), 2)
-        codes = {process.name: process.code for process in self.processes if process.code != 0}
-        assert not codes, self._told("not all ended well", [str(codes)])
-
     @property
-    def _n_fed(self) -> int:
+    def _calm_estimates(self) -> Sequence[float]:
         (n,) = {feed.allowed for feed in self.feeds.values()}
-        return n
+        return self._expected[n]
 
-    def _told(self, what: str, found: bool | Sequence[str]) -> str:
-        lines = [what, *(() if isinstance(found, bool) else found)]
+    def _farthest(self) -> float:
+        """Return the largest distance from the estimates of an undisturbed fleet, in slacks."""
+        estimates = np.array([node.last["estimate"] for node in self.nodes.values()])
+        (n,) = {feed.allowed for feed in self.feeds.values()}
+        return float(np.abs(estimates - self._calm_estimates).max() / self._world.slack(n))
+
+    async def _until(self, what: str, complaints: Callable[[], Sequence[str]]) -> None:
+        deadline = time.monotonic() + self._recovery
+        while found := complaints():
+            assert time.monotonic() < deadline, self._told(f"{what}: too late", found)
+            await asyncio.sleep(0.02)
+
+    def _told(self, what: str, found: Sequence[str]) -> str:
+        lines = [what, *found]
         for process in self.processes:
             lines += [f"-- {process.name}: {process.last}", process.tail]
         return "\n".join(lines)

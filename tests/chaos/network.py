@@ -1,9 +1,9 @@
 """A way between nodes and a router that can be cut, held up and made to spoil what it carries."""
 
 import asyncio
-import contextlib
 import random
 from dataclasses import dataclass
+from typing import Self
 
 HANDSHAKE = 3
 """So many messages each way open a link; without them there is none to be disturbed."""
@@ -41,10 +41,10 @@ class Relay:
         self._server: asyncio.Server | None = None
         self._links: dict[asyncio.Task[None], list[asyncio.StreamWriter]] = {}
 
-    async def start(self) -> None:
-        """Begin to listen."""
+    async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
 
     def hold(self) -> None:
         """Carry nothing and say nothing, as a cable that was pulled out."""
@@ -66,8 +66,7 @@ class Relay:
             for writer in writers:
                 writer.transport.abort()
 
-    async def close(self) -> None:
-        """Stop listening, and hang up."""
+    async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
         links = list(self._links)
@@ -138,9 +137,3 @@ class Relay:
         place = message.index(MAGIC) + self._rng.randrange(SHORTEST)
         flipped = message[place] ^ 1 << self._rng.randrange(8)
         return message[:place] + bytes([flipped]) + message[place + 1 :]
-
-
-async def close_all(relays: list[Relay]) -> None:
-    """Close every relay."""
-    with contextlib.suppress(OSError):
-        await asyncio.gather(*(relay.close() for relay in relays))

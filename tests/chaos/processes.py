@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,13 @@ WIDTH = 300
 class Process:
     """A command that prints one JSON object a line, and can be started again."""
 
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, name: str, command: Sequence[str], folder: Path) -> None:
         self.name = name
         self.command = list(command)
         self.last: dict[str, Any] = {}
         self.heard_at = -1.0
         self.n_lines = self.n_starts = self.n_kills = 0
         self._log = folder / f"{name}.log"
-        self._environment = None if environment is None else {**os.environ, **environment}
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
 
@@ -62,7 +55,6 @@ class Process:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
-                env=self._environment,
                 start_new_session=True,
             )
         self.n_starts += 1

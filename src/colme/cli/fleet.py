@@ -19,10 +19,11 @@ from cyclopts import Group, Parameter
 from colme import _terminal
 from colme._terminal.watching import fleet_table, say_how_to_watch, show_fleet, showing
 from colme.cli.flags import Flags, ProblemFlags
+from colme.cli.learning import LearningFlags
 from colme.experiment import ProblemSpec
 from colme.live.fleet import Fleet, FleetSettings, usual_learning
 
-__all__ = ["Ending", "FleetFlags", "FleetLearningFlags", "LiarFlags", "fleet"]
+__all__ = ["Ending", "FleetFlags", "LiarFlags", "fleet"]
 
 _REFRESH = 0.25
 """Seconds from one look at the fleet to the next."""
@@ -81,56 +82,6 @@ class FleetFlags(Flags):
         return table
 
 
-@Parameter(name="*", group=Group("Learning", sort_key=3))
-@dataclass(frozen=True)
-class FleetLearningFlags(Flags):
-    """How agents learn; what they know of their noise is the truth unless said otherwise.
-
-    Attributes
-    ----------
-    algorithm
-        A name from `colme algorithms` (sharp).
-    range
-        Agents know no more of their noise than the least and the greatest sample possible.
-    estimated
-        Agents know no more of their noise than that it is Gaussian.
-    restart
-        Means may change: agents begin anew when theirs does.
-    delta
-        Total risk of each agent's guarantees (0.001).
-    eta
-        Agents whose means differ by at most this much count as one class.
-    within
-        Pool a peer only once its mean is shown to be less than this away.
-    max_agents
-        The most agents there can ever be (as many as there are).
-    room
-        How many agents, itself included, each remembers at a time (all; 64 of more than 300).
-    cap
-        How many times an agent's own samples a peer may weigh (100).
-    rate
-        The most samples per second that any agent takes: replies that say more are refused.
-    burst
-        So many samples may come at once (100).
-    trusting
-        Believe every reply.
-    """
-
-    algorithm: str | None = None
-    range: tuple[float, float] | None = None
-    estimated: bool | None = None
-    restart: bool | None = None
-    delta: float | None = None
-    eta: float | None = None
-    within: float | None = None
-    max_agents: int | None = None
-    room: int | None = None
-    cap: float | None = None
-    rate: float | None = None
-    burst: int | None = None
-    trusting: bool | None = None
-
-
 @Parameter(name="*", group=Group("Liars", sort_key=4))
 @dataclass(frozen=True)
 class LiarFlags(Flags):
@@ -159,7 +110,7 @@ def fleet(
     *,
     problem: ProblemFlags | None = None,
     flags: FleetFlags | None = None,
-    learning: FleetLearningFlags | None = None,
+    learning: LearningFlags | None = None,
     liars: LiarFlags | None = None,
     seconds: Annotated[float | None, Parameter(group=_output)] = None,
     json: Annotated[bool, Parameter(group=_output)] = False,

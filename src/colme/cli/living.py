@@ -18,6 +18,7 @@ from cyclopts import Group, Parameter
 from colme import _terminal
 from colme._settings import read_toml
 from colme.cli.flags import Flags
+from colme.cli.learning import LearningFlags
 from colme.live.host import Host, run_node
 from colme.live.logs import is_stranger, read_along, start_logging
 from colme.live.network import let_transport_speak
@@ -26,65 +27,12 @@ from colme.live.settings import NodeSettings
 from colme.live.signals import stop_on_signals
 from colme.live.telemetry import serve_metrics
 
-__all__ = ["LearningFlags", "NetworkFlags", "NodeFlags", "node", "router"]
+__all__ = ["NetworkFlags", "NodeFlags", "node", "router"]
 
 logger = logging.getLogger("colme.live")
 Level = Literal["debug", "info", "warning", "error"]
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING}
 """The transport's words for levels; what has another is taken seriously."""
-
-
-@Parameter(name="*", group=Group("Learning", sort_key=2))
-@dataclass(frozen=True)
-class LearningFlags(Flags):
-    """How the agent learns: the same for all agents of a fleet.
-
-    Attributes
-    ----------
-    sigma
-        Sub-Gaussian scale of one sample; or give --range or --estimated.
-    range
-        Least and greatest sample possible.
-    estimated
-        Nothing is known of the noise but that it is Gaussian.
-    restart
-        The mean may change: begin anew when it does.
-    delta
-        Total risk of the agent's guarantees (0.001).
-    algorithm
-        A name from `colme algorithms` (sharp); robust bounds what a minority of liars can do.
-    eta
-        Agents whose means differ by at most this much count as one class.
-    within
-        Pool a peer only once its mean is shown to be less than this away.
-    max_agents
-        The most agents there can ever be; without it each new peer is given less risk.
-    room
-        How many agents, itself included, it remembers at a time (all).
-    cap
-        How many times the agent's own samples a peer may weigh (100).
-    rate
-        The most samples per second that any agent takes: replies that say more are refused.
-    burst
-        So many samples may come at once (100).
-    trusting
-        Believe every reply.
-    """
-
-    sigma: float | None = None
-    range: tuple[float, float] | None = None
-    estimated: bool | None = None
-    restart: bool | None = None
-    delta: float | None = None
-    algorithm: str | None = None
-    eta: float | None = None
-    within: float | None = None
-    max_agents: int | None = None
-    room: int | None = None
-    cap: float | None = None
-    rate: float | None = None
-    burst: int | None = None
-    trusting: bool | None = None
 
 
 @Parameter(name="*", group=Group("Network", sort_key=3))
@@ -123,6 +71,8 @@ class NodeFlags(Flags):
         Name of this agent, like no other in the fleet.
     state
         Folder where it keeps everything; one for each node.
+    sigma
+        Sub-Gaussian scale of one sample; or give --range or --estimated.
     source
         Where samples come from: - (standard input, a number or JSON per line), file:PATH
         (followed as it grows), tcp:HOST:PORT or unix:PATH (to listen on), mqtt://HOST:PORT/TOPIC.
@@ -149,6 +99,7 @@ class NodeFlags(Flags):
     fleet: str | None = None
     id: str | None = None
     state: Path | None = None
+    sigma: float | None = None
     source: str | None = None
     broker_ca: Path | None = None
     mode: Literal["peer", "client"] | None = None

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from colme.agent import Agent
+from colme.live.absence import Absence
 from colme.live.keys import Identity
 from colme.live.membership import Membership
 from colme.live.network import Link
-from colme.live.node import Node, Pace
+from colme.live.node import Node, Pace, running_clock
 from colme.live.settings import AgentSettings, NodeSettings
 from colme.live.sources import Listening, Source, source_of
 from colme.live.station import Station
@@ -30,6 +31,9 @@ from colme.messages import Reply
 __all__ = ["Host", "Resident", "run_node"]
 
 log = logging.getLogger("colme.live")
+
+_LOOK = 1.0
+"""Seconds from one look at who is away to the next."""
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -105,11 +109,13 @@ class Host:
         self._fleet, self._settings, self._pace = fleet, settings, pace
         self._identity = identity
         self._link, self._is_peer = Link(wiring, fleet), wiring.mode == "peer"
+        self._absence = Absence()
         self._store = Store.open(state, fleet, sync=sync)
 
     async def run(self, residents: Sequence[Resident], emit: Emit | None = None) -> None:
         """Run a node for each resident until all have ended; see `stop`."""
         opening = asyncio.create_task(self._link.open())
+        background = [opening]
         try:
             nodes = await asyncio.gather(*(self._settle(one, emit) for one in residents))
             self.nodes = {node.name: node for node in nodes}
@@ -122,10 +128,13 @@ class Host:
             if self._stopped:
                 self.stop()
             opening.add_done_callback(self._opened)
+            if self._is_peer:
+                background.append(asyncio.create_task(self._reunite()))
             await asyncio.gather(*lives)
         finally:
-            opening.cancel()
-            await asyncio.gather(opening, return_exceptions=True)
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
             await self.close()
         if self._failure is not None:
             raise self._failure
@@ -154,7 +163,19 @@ class Host:
         """Return the last snapshot of each node."""
         return list(self._last.values())
 
+    async def _reunite(self) -> None:
+        """Open a new session now and then while somebody who was here is away."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            if self._absence.is_due(running_clock()):
+                log.info("a new session is opened: not all who were here are")
+                for peer in self._absence.here:
+                    self._note(peer, False)
+                await self._link.renew()
+                self._absence.renewed(running_clock())
+
     def _note(self, peer: str, here: bool) -> None:
+        self._absence.note(peer, here, running_clock())
         for node in self.nodes.values():
             node.note(peer, here)
 

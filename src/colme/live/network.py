@@ -207,6 +207,15 @@ class Link:
         if session is not None:
             await self._loop.run_in_executor(None, self._close, session)
 
+    async def renew(self) -> None:
+        """Close the session and open another, with all that was declared, whatever it takes."""
+        await self.close()
+        while True:
+            try:
+                return await self.open()
+            except OSError:
+                await asyncio.sleep(_PAUSE)
+
     def _close(self, session: zenoh.Session) -> None:
         for declared in reversed(self._declared):
             with suppress(zenoh.ZError):

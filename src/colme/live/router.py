@@ -74,13 +74,13 @@ class Router:
     """
 
     def __init__(self, settings: RouterSettings) -> None:
-        self._settings = settings
+        self._settings, self._wiring = settings, settings.wiring()
         self._counts: Counter[str] = Counter()
         self._stop = asyncio.Event()
 
     async def run(self, emit: Callable[[dict[str, Any]], None] | None = None) -> None:
         """Carry messages until stopped; give what it counts to `emit` now and then."""
-        link = Link(self._settings.wiring(), self._settings.fleet)
+        link = Link(self._wiring, self._settings.fleet)
         link.links(self._note)
         await link.open()
         try:

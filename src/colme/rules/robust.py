@@ -19,20 +19,23 @@ _N_PASSES = 5
 
 
 @compiled
-def agreement(off: float, votes: float, variance: float) -> float:
+def agreement(off: float, votes: float, precision: float) -> float:
     """Return how far a mean of so many votes is heard that is `off` from where others agree.
+
+    `precision` is one over the variance of a sample.
 
     Examples
     --------
-    >>> [agreement(off, votes=25.0, variance=1.0) for off in (0.0, 0.3, 0.6)]
+    >>> [agreement(off, votes=25.0, precision=1.0) for off in (0.0, 0.3, 0.6)]
     [1.0, 0.5625, 0.0]
 
     Notes
     -----
     Tukey's biweight (1 - u²)² with u² = (x̄ - m)² n / (9 σ̂²), 0 beyond u = 1.
     """
-    left = 1.0 - off * off * votes / (_REACH * variance)
-    return left * left if left > 0.0 else 0.0
+    left = 1.0 - off * off * votes * (precision / _REACH)
+    left = left if left > 0.0 else 0.0
+    return left * left
 
 
 @compiled
@@ -65,19 +68,21 @@ def robust_mean(a: int, n: int, row: Row) -> float:
     variance = row.squares[a] / (most - 1.0) if most > 1.0 else 0.0
     if not variance > 0.0:
         return own
-    gate = math.log(1.0 + most) * variance / most
+    gate, precision = math.log(1.0 + most) * variance / most, 1.0 / variance
     center = own
     for _ in range(_N_PASSES):
-        weights, total = most, most * own
+        weights = total = 0.0
         for l in range(n):
             votes = counts[l] if counts[l] < most else most
-            votes = votes if member[l] and shown[l] and l != a else 0.0
             gap = means[l] - own
             near = gap * gap * votes <= gate * (most + votes)
-            weight = votes * agreement(means[l] - center, votes, variance)
-            weight = weight if near else 0.0
+            weight = votes * agreement(means[l] - center, votes, precision)
+            weight = weight if member[l] & shown[l] & near else 0.0
             weights += weight
             total += weight * means[l]
-        center = total / weights
+        # The agent itself was heard as others are; what its votes lack is added.
+        heard = agreement(own - center, most, precision) if member[a] & shown[a] else 0.0
+        lack = most - most * heard
+        center = (total + lack * own) / (weights + lack)
     shift = center - own
     return own + min(max(shift, -row.radii[a]), row.radii[a])
