@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: reproduce test benchmark figures requirements clean
+.PHONY: reproduce test chaos benchmark figures requirements clean
 
 reproduce: $(INSTALLED)
 	$(BIN)/colme reproduce
@@ -15,6 +15,10 @@ test: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --maxprocesses 4
+
+# Real fleets through the worst that may happen to them: ten minutes, and root for some of it.
+chaos: $(INSTALLED)
+	COLME_CHAOS=full $(BIN)/pytest --log-cli-level=info tests/test_chaos.py tests/chaos/hardest.py
 
 benchmark: $(INSTALLED)
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

@@ -118,8 +118,6 @@ def test_an_address_in_use_is_one_line_and_exit_code_2(home: Home, tmp_path: Pat
             message: stack.enter_context(Command(*call, folder=_new(tmp_path / str(number))))
             for number, (message, call) in enumerate(calls.items())
         }
-        for command in started.values():
-            command.feed(0.5)
         for message, command in started.items():
             assert command.wait() == 2
             (line,) = [line for line in command.err if not line.startswith("{")]

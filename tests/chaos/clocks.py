@@ -21,13 +21,9 @@ LIBRARY = """
 #include <stdio.h>
 #include <time.h>
 
-static int (*true_clock)(clockid_t, struct timespec *);
-
-static __attribute__((constructor)) void begin(void) {
-    true_clock = dlsym(RTLD_NEXT, "clock_gettime");
-}
-
 int clock_gettime(clockid_t which, struct timespec *found) {
+    static int (*true_clock)(clockid_t, struct timespec *);
+    if (!true_clock) true_clock = dlsym(RTLD_NEXT, "clock_gettime");
     int code = true_clock(which, found);
     const char *name = which == CLOCK_REALTIME ? getenv("WALL_SHIFT")
                      : which == CLOCK_BOOTTIME ? getenv("BOOT_SHIFT") : NULL;
@@ -43,29 +39,29 @@ int clock_gettime(clockid_t which, struct timespec *found) {
 """
 
 
-class WallClock:
-    """A wall clock that can be set, for processes in Python."""
+class Shift:
+    """By how many seconds a clock is fast, in a file that processes read."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / "shift"
+    def __init__(self, file: Path) -> None:
+        self.file = file
         self.set(0)
 
     def set(self, seconds: int) -> None:
         """Let the clock be so many seconds fast."""
-        draft = self._file.with_suffix(".draft")
+        draft = self.file.with_suffix(".draft")
         draft.write_text(str(seconds))
-        draft.replace(self._file)
-
-    @property
-    def wrapper(self) -> list[str]:
-        """What to put before a command, in place of its interpreter."""
-        return [sys.executable, "-c", PROGRAM, str(self._file)]
+        draft.replace(self.file)
 
 
-def library(folder: Path) -> Path:
-    """Return a library that sets the clocks of whatever process loads it; needs a C compiler."""
-    source, built = folder / "clocks.c", folder / "clocks.so"
+def in_python(wall: Shift) -> list[str]:
+    """Return what to put before a command in Python, so that its wall clock is shifted."""
+    return [sys.executable, "-c", PROGRAM, str(wall.file)]
+
+
+def in_anything(wall: Shift, boot: Shift, folder: Path) -> list[str]:
+    """Return what to put before any command, so that its clocks are shifted; needs a C compiler."""
+    source, library = folder / "clocks.c", folder / "clocks.so"
     source.write_text(LIBRARY)
-    command = ["cc", "-shared", "-fPIC", "-o", str(built), str(source), "-ldl"]
-    subprocess.run(command, check=True)
-    return built
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    shifts = [f"WALL_SHIFT={wall.file}", f"BOOT_SHIFT={boot.file}"]
+    return ["env", f"LD_PRELOAD={library}", *shifts]

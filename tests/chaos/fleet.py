@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from signal import SIGKILL
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,11 @@ import numpy as np
 from chaos.feeds import Feed
 from chaos.processes import Process
 from chaos.worlds import World
+from colme.live.membership import Membership
 from colme.live.network import Link
+from colme.live.settings import AgentSettings
+from colme.live.station import Station
+from colme.live.store import Store
 from colme.live.wire import Ask, Told, decode, encode
 from colme.live.wiring import Wiring
 from colme.messages import Reply
@@ -120,9 +125,6 @@ class Fleet:
         since = time.monotonic()
         await self._until(what, lambda: self._complaints(since))
         self.figures[what] = round(time.monotonic() - since, 2)
-        self.figures["worst share of the slack"] = max(
-            self.figures.get("worst share of the slack", 0.0), round(self._farthest(), 3)
-        )
 
     async def told(self, name: str) -> Reply:
         """Return what a node says of itself when a peer asks it, through the router."""
@@ -146,17 +148,37 @@ class Fleet:
         assert isinstance(told, Told)
         return told.reply
 
+    async def stored(self, name: str) -> int:
+        """Return how many samples are in the store of a node that does not run."""
+        store = Store.open(self._folder / name, "chaos")
+        past = store.adopt(name)
+        agent = AgentSettings(**self._world.settings).agent(name)
+        station = Station(agent, "chaos", past.life, Membership(1.0))
+        station.resume(past.checkpoint, past.events)
+        await store.close()
+        return station.n_samples
+
     async def end(self) -> dict[str, float]:
         """End everything: all is durable, nothing hangs, every process says that it is well."""
         for name, feed in self.feeds.items():
             assert await asyncio.wait_for(feed.end(), self._recovery) == feed.allowed, name
-        took = await asyncio.gather(*(process.stop(PATIENCE) for process in self.processes))
-        codes = {process.name: process.code for process in self.processes if process.code != 0}
+        took = await asyncio.gather(*(node.stop(PATIENCE) for node in self.nodes.values()))
+        if self.router is not None and self.router.code is None:
+            self.router.thaw()
+            took.append(await self.router.stop(PATIENCE))
+        codes = {one.name: one.code for one in self.processes if one.code not in (0, -SIGKILL)}
         assert not codes, self._told("not all ended well", [str(codes)])
-        return self.figures | {
-            "slowest end": round(max(took), 2),
+        return self.figures | self._summary() | {"slowest end": round(max(took), 2)}
+
+    def _summary(self) -> dict[str, float]:
+        estimates = np.array([node.last["estimate"] for node in self.nodes.values()])
+        truth, calm = self._world.problem.true_means, np.array(self._calm_estimates)
+        return {
             "kills": sum(process.n_kills for process in self.processes),
             "samples": sum(feed.allowed for feed in self.feeds.values()),
+            "ratio of errors": float(
+                np.abs(estimates - truth).mean() / np.abs(calm - truth).mean()
+            ),
         }
 
     def _complaints(self, since: float) -> list[str]:
@@ -184,12 +206,6 @@ class Fleet:
     def _calm_estimates(self) -> Sequence[float]:
         (n,) = {feed.allowed for feed in self.feeds.values()}
         return self._expected[n]
-
-    def _farthest(self) -> float:
-        """Return the largest distance from the estimates of an undisturbed fleet, in slacks."""
-        estimates = np.array([node.last["estimate"] for node in self.nodes.values()])
-        (n,) = {feed.allowed for feed in self.feeds.values()}
-        return float(np.abs(estimates - self._calm_estimates).max() / self._world.slack(n))
 
     async def _until(self, what: str, complaints: Callable[[], Sequence[str]]) -> None:
         deadline = time.monotonic() + self._recovery

@@ -19,7 +19,7 @@ from colme.live.wiring import Wiring
 
 SIGMA = 0.5
 INTERVAL = 0.01
-A_TICK = 10
+A_TICK = 20
 """Samples at each tick of an undisturbed fleet."""
 N_CALM = 3
 """An undisturbed fleet is looked at when everybody could ask everybody so many times."""
@@ -47,7 +47,8 @@ class World:
     @property
     def samples(self) -> NDArray[np.float64]:
         """Every sample that any agent is ever sent [time, agent]."""
-        return self.problem.draw(self.n_samples, seed=7)[0]
+        samples: NDArray[np.float64] = self.problem.draw(self.n_samples, seed=7)[0]
+        return samples
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -84,9 +85,11 @@ async def _undisturbed(world: World, counts: Sequence[int], folder: Path) -> dic
     async with asyncio.timeout(120):
         for n in counts:
             calm.allow(n)
-            await _until(lambda n=n: min(_all(host, world, "count")) == n)  # type: ignore[misc]
-            ticks = max(_all(host, world, "ticks")) + N_CALM * world.n_agents
-            await _until(lambda ticks=ticks: min(_all(host, world, "ticks")) > ticks)  # type: ignore[misc]
+            while min(_all(host, world, "count")) < n:
+                await asyncio.sleep(INTERVAL)
+            calm_by = max(_all(host, world, "ticks")) + N_CALM * world.n_agents
+            while min(_all(host, world, "ticks")) < calm_by:
+                await asyncio.sleep(INTERVAL)
             found[n] = _all(host, world, "estimate")
         host.stop()
         await running
@@ -119,8 +122,3 @@ def _all(host: Host, world: World, what: str) -> list[float]:
     """Return one figure of every node, in the order of the agents; 0 if it has said nothing."""
     last = {report["agent"]: report | report["messages"] for report in host.reports()}
     return [last[name][what] if name in last else 0.0 for name in world.names]
-
-
-async def _until(holds: Any) -> None:
-    while not holds():
-        await asyncio.sleep(INTERVAL)

@@ -25,6 +25,7 @@ from colme.live.settings import AgentSettings, NodeSettings
 from colme.live.sources import Listening, Source, source_of
 from colme.live.station import Station
 from colme.live.store import Store
+from colme.live.wire import Refused, check_name
 from colme.live.wiring import Wiring
 from colme.messages import Reply
 
@@ -175,6 +176,12 @@ class Host:
                 self._absence.renewed(running_clock())
 
     def _note(self, peer: str, here: bool) -> None:
+        try:
+            check_name("a name", peer)
+        except ValueError as error:  # it could not be asked
+            for node in self.nodes.values():
+                node.station.refuse(Refused("name", str(error)))
+            return
         self._absence.note(peer, here, running_clock())
         for node in self.nodes.values():
             node.note(peer, here)
