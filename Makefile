@@ -16,7 +16,7 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --maxprocesses 4
 
-# Real fleets through the worst that may happen to them: ten minutes, and root for some of it.
+# Real fleets through the worst that may happen to them: some minutes, and root for some of it.
 chaos: $(INSTALLED)
 	COLME_CHAOS=full $(BIN)/pytest --log-cli-level=info tests/test_chaos.py tests/chaos/hardest.py
 

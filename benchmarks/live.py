@@ -19,6 +19,7 @@ PAPER = {"class_means": [0.2, 0.4, 0.8], "sigma": 0.5, "seed": 0}
 
 
 def mean_error(report: dict[str, Any]) -> float:
+    """Return the error of all agents, averaged."""
     rows = report["classes"]
     return float(np.average([r["error"] for r in rows], weights=[r["agents"] for r in rows]))
 

@@ -16,8 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from colme.live import store_writer
-from colme.live.store import Past, Store, StoreUnwritable
+from colme.live.store import Past, Store, StoreUnwritable, writer
 
 FILE = "colme.sqlite"
 FLEET = "garden"
@@ -75,7 +74,7 @@ def numbers(past: Past) -> list[int]:
 
 
 async def write_for_ever(folder: Path) -> None:
-    store_writer._SPARE = 10  # sweep often, so that some are killed while they do
+    writer._SPARE = 10  # sweep often, so that some are killed while they do
     store = Store.open(folder, FLEET)
     pasts = {agent: store.adopt(agent) for agent in AGENTS}
 

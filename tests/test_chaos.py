@@ -13,6 +13,8 @@ import logging
 import os
 import random
 import resource
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -108,6 +110,29 @@ async def full_disks(fleet: Fleet, killed: Process, stopped: Process, patient: P
     await stopped.start()
 
 
+OUTPUT = """
+import resource, sys
+from colme.live.logs import read_along
+
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20, most))
+read_along(lambda *_: None)
+for line in ("the first", "the second", "the third"):
+    sys.stdout.write(line + "\\n")
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+sys.stdout.write("the fourth\\n")
+"""
+
+
+def test_on_a_full_disk_lines_are_lost_and_nothing_else(tmp_path: Path) -> None:
+    printed = tmp_path / "printed"
+    with printed.open("wb") as file:
+        command = [sys.executable, "-c", OUTPUT]
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert printed.read_text().splitlines() == ["the first", "the second", "the fourth"]
+
+
 def test_a_fleet_outlives_bad_networks_and_bad_clocks(expected: Expected, tmp_path: Path) -> None:
     async def run() -> None:
         async with AsyncExitStack() as stack:
@@ -117,7 +142,7 @@ def test_a_fleet_outlives_bad_networks_and_bad_clocks(expected: Expected, tmp_pa
             ]
             fleet = Fleet(tmp_path, WORLD, expected, STEP, RECOVERY)
             await stack.enter_async_context(fleet)
-            await fleet.add_router(port)
+            await fleet.add_router(port, wrapper=("sh", "-c", 'exec "$@" >/dev/full', "sh"))
             for a, relay in enumerate(relays):
                 wrapper = in_python(clock) if a % 2 else ()
                 await fleet.add_node("--mode=client", f"--connect={relay.address}", wrapper=wrapper)

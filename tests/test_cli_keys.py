@@ -9,12 +9,7 @@ import pytest
 from test_cli import run
 
 import colme._terminal
-from colme.cli.app import app
-from colme.cli.keys import keys
 from colme.live.keys import Identity
-
-if "keys" not in app:
-    app.command(keys)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from commands import Command, free_address, until
+from commands import SOON, Command, free_address, until
 from test_cli import run
 
 from colme.live.addresses import split_address
@@ -21,8 +21,6 @@ from colme.live.sources import socket_feed
 from colme.live.store import Store
 
 Capture = pytest.CaptureFixture[str]
-SOON = 2.0
-"""Seconds in which a node ends when it is told to."""
 
 
 def told(name: str = "hall", state: Path | str = "state", **more: str) -> list[str]:
@@ -105,31 +103,24 @@ def test_a_state_that_is_in_use_is_not_touched(home: Home, capsys: Capture) -> N
     assert "is open elsewhere: stop the process that has it" in err
 
 
-def test_an_address_in_use_is_one_line_and_exit_code_2(home: Home, tmp_path: Path) -> None:
+def test_an_address_in_use_is_one_line_and_exit_code_2(
+    home: Home, tmp_path: Path, capsys: Capture
+) -> None:
     home.nodes["hall"].until(lambda _: True)
-    source = f"unix:{home.folder / 's'}"
-    calls = {
-        "cannot open the network": told(listen=home.meeting),
-        f"cannot serve metrics at {home.metrics}": told(metrics=home.metrics),
-        f"cannot listen at {source}": told(source=source),
-    }
-    with ExitStack() as stack:
-        started = {
-            message: stack.enter_context(Command(*call, folder=_new(tmp_path / str(number))))
-            for number, (message, call) in enumerate(calls.items())
-        }
-        for message, command in started.items():
-            assert command.wait() == 2
-            (line,) = [line for line in command.err if not line.startswith("{")]
-            assert line.startswith("colme: ")
-            assert message in line
-            assert command.out == []
+    with Command(*told(listen=home.meeting), folder=tmp_path) as second:
+        source = f"unix:{home.folder / 's'}"
+        for call, message in (
+            (told(state=tmp_path / "a", source=source), f"cannot listen at {source}"),
+            (told(state=tmp_path / "b", metrics=home.metrics), "cannot serve metrics at"),
+        ):
+            code, out, err = run(capsys, *call)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert message in err
+        assert second.wait() == 2
+        assert second.out == []
+        (line,) = second.err
+        assert line.startswith(f"colme: cannot open the network ({home.meeting}): ")
     assert home.nodes["hall"].process.poll() is None
-
-
-def _new(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 # Ends

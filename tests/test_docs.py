@@ -158,8 +158,17 @@ def test_commands_on_the_page_run(page: Path, tmp_path: Path) -> None:
         shell.end()
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the names under which the headings of a page can be linked to."""
+    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_on_the_page_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", page.read_text())
-    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", page.read_text())]
+    inside = [
+        (page.parent / path if path else page, at) for path, _, at in links if "//" not in path
+    ]
+    missing = [path for path, at in inside if not path.exists() or (at and at not in anchors(path))]
     assert missing == []

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from fleets import p_value
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fleets import p_value
 
 from colme import Agent, Query, Reply
 from colme.bounds import NormalMixture, Student

@@ -175,6 +175,64 @@ def test_bad_links_change_nothing_but_the_pace() -> None:
         assert disturbed.agent.estimate == pytest.approx(honest.agent.estimate, abs=0.01)
 
 
+def test_questions_that_are_spoilt_repeated_or_late_change_nothing() -> None:
+    rng = random.Random(0)
+    a, b = station("a"), station("b")
+    fold(b, 0.5, 0.7)
+    before = b.checkpoint()
+    for n in range(1, 101):
+        with pytest.raises(Refused):
+            b.asked(bad_link(a.question("b"), rng))
+        assert sum(b.refused.values()) == n
+    early, late = a.question("b"), a.question("b")
+    answers = [b.told(b.asked(question)) for question in (late, early, late)]
+    assert None not in answers
+    heard = [a.hear("b", answer, 0.0, 0.0) for answer in answers if answer is not None]
+    assert heard == [True, False, False]  # the others are old or were answered before
+    assert a.refused == {"unasked": 2}
+    assert b.checkpoint() == before
+
+
+# Clocks
+
+
+def test_clocks_that_are_set_change_nothing_but_ages() -> None:
+    year = 365 * 24 * 3600.0
+    samples = PROBLEM.draw(60, seed=3)[0].tolist()
+    names = [str(a) for a in range(6)]
+    steady, jumping = fleet_of(names), fleet_of(names)
+    for t, row in enumerate(samples):
+        for fleet, at in ((steady, float(t)), (jumping, (t % 3 - 1) * year)):
+            for one, sample in zip(fleet.values(), row, strict=True):
+                fold(one, sample)
+            for one in fleet.values():
+                peer = names[(int(one.agent.name) + 1 + t % 5) % 6]
+                told = fleet[peer].told(fleet[peer].asked(one.question(peer)))
+                assert told is not None
+                assert one.hear(peer, told, float(t), at)
+                save(one)
+    for before, after in zip(steady.values(), jumping.values(), strict=True):
+        assert after.agent.snapshot() == before.agent.snapshot()
+        assert not after.refused
+        ages = [after.membership.age(peer, -9 * year) for peer in after.membership.present]
+        assert ages == [0.0] * 5  # never below, however far a clock was set back
+
+
+def test_a_device_that_slept_for_a_day_goes_on() -> None:
+    day = 24 * 3600.0
+    a, b = station("a"), station("b")
+    fold(a, 0.4)
+    fold(b, 0.6)
+    a.appear("b")
+    assert exchange(a, b, now=0.0)
+    a.missed("b", now=1.0)
+    assert a.ask(now=1.0) is None
+    fold(b, *[0.5, 0.6] * 1000)  # more than it may take in a second, not in a day
+    assert a.ask(now=day) is not None
+    assert exchange(a, b, now=day)
+    assert not a.refused
+
+
 # Liars and strangers
 
 

@@ -29,6 +29,8 @@ from colme.messages import Reply
 
 PATIENCE = 2.0
 """Seconds in which a process must end when it is told to."""
+TOGETHER = 3
+"""So many processes are told to end at once: more would wait for each other, on few cores."""
 NONCE = 7
 
 
@@ -79,10 +81,10 @@ class Fleet:
         """All of them, the router last."""
         return [*self.nodes.values(), *([] if self.router is None else [self.router])]
 
-    async def add_router(self, port: int) -> None:
-        """Start a router."""
+    async def add_router(self, port: int, wrapper: Sequence[str] = ()) -> None:
+        """Start a router; `wrapper` is what runs the command."""
         flags = ["--fleet", "chaos", "--every", "0.2", "--listen", f"127.0.0.1:{port}"]
-        self.router = Process("router", _colme("router", *flags), self._folder)
+        self.router = Process("router", [*wrapper, *_colme("router", *flags)], self._folder)
         await self.router.start()
 
     async def add_node(
@@ -162,7 +164,10 @@ class Fleet:
         """End everything: all is durable, nothing hangs, every process says that it is well."""
         for name, feed in self.feeds.items():
             assert await asyncio.wait_for(feed.end(), self._recovery) == feed.allowed, name
-        took = await asyncio.gather(*(node.stop(PATIENCE) for node in self.nodes.values()))
+        took, nodes = [], list(self.nodes.values())
+        for first in range(0, len(nodes), TOGETHER):
+            some = nodes[first : first + TOGETHER]
+            took += await asyncio.gather(*(node.stop(PATIENCE) for node in some))
         if self.router is not None and self.router.code is None:
             self.router.thaw()
             took.append(await self.router.stop(PATIENCE))

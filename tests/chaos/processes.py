@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import time
 from collections import deque
@@ -13,6 +14,8 @@ from typing import Any
 
 TAIL = 5
 """So many of the last lines that a process logged are shown when a test fails."""
+GUARD = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+"""Ends a process with the tests that started it, however these end."""
 WIDTH = 300
 """So many characters of each of them."""
 
@@ -51,6 +54,7 @@ class Process:
         """Start the process, for the first time or again."""
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
+                *GUARD,
                 *self.command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,

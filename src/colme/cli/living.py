@@ -204,11 +204,11 @@ async def _run_node(settings: NodeSettings, emit: Callable[[dict[str, Any]], Non
     with ExitStack() as stack:
 
         def started(host: Host) -> None:
-            stop_on_signals(host.stop)
-            _listen_to_transport(host.turn_away)
             if settings.metrics is not None:
                 page = serve_metrics(settings.metrics, host.reports, settings.insecure)
                 stack.callback(page.close)
+            stop_on_signals(host.stop)
+            _listen_to_transport(host.turn_away)
 
         await run_node(settings, emit=emit, started=started)
 
@@ -225,6 +225,8 @@ def _listen_to_transport(turn_away: Callable[[str], None]) -> None:
     loop = asyncio.get_running_loop()
 
     def heard(level: str, origin: str, text: str) -> None:
+        if text.startswith("Unable to open listener"):
+            return  # the command ends with this, and says so itself
         if not is_stranger(level, origin, text):
             logger.log(_LEVELS.get(level, logging.ERROR), "%s", text)
             return

@@ -6,6 +6,8 @@ not know what happens to whom.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import logging
 import os
@@ -18,6 +20,7 @@ __all__ = ["JsonLines", "is_stranger", "read_along", "start_logging"]
 
 LEVELS = ("debug", "info", "warning", "error")
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PLACE = re.compile(r"\s+at /\S+\.rs:\d+\.?")
 """Where in the library something was said, which tells nobody here anything."""
@@ -79,6 +82,36 @@ def is_stranger(level: str, origin: str, text: str) -> bool:
     return encrypted and level in ("warn", "error") and "(os error" not in text
 
 
+class _Output(io.TextIOBase):
+    """Standard output that loses what a full disk does not take, and nothing else.
+
+    A node goes on without being seen, and keeps nothing back that would fail again at its end.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_torn = False
+
+    def fileno(self) -> int:
+        """Return where it goes."""
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        """Write all of the text, or as much of it as there is room for."""
+        data = b"\n" * self._is_torn + text.encode("utf-8", "replace")
+        rest = data
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            logging.getLogger("colme.live").info("a line is lost: %s", error)
+        if len(rest) < len(data):
+            self._is_torn = bool(rest)
+        return len(text)
+
+
 def read_along(heard: Callable[[str, str, str], None]) -> None:
     """Take over what the transport library prints: it goes to `heard` as level, origin and text.
 
@@ -91,7 +124,7 @@ def read_along(heard: Callable[[str, str, str], None]) -> None:
     'read_along'
     """
     sys.stdout.flush()
-    sys.stdout = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    sys.stdout = _Output(os.dup(1))
     reading, writing = os.pipe()
     os.dup2(writing, 1)
     os.close(writing)
