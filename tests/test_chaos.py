@@ -64,7 +64,7 @@ def test_a_fleet_outlives_deaths_and_full_disks(expected: Expected, tmp_path: Pa
     async def run() -> None:
         async with Fleet(tmp_path, WORLD, expected, STEP, RECOVERY) as fleet:
             port = free_port()
-            await fleet.add_router(port)
+            await fleet.add_router(f"127.0.0.1:{port}")
             for _ in WORLD.names:
                 await fleet.add_node("--mode=client", f"--connect=127.0.0.1:{port}")
             await fleet.begin()
@@ -142,7 +142,9 @@ def test_a_fleet_outlives_bad_networks_and_bad_clocks(expected: Expected, tmp_pa
             ]
             fleet = Fleet(tmp_path, WORLD, expected, STEP, RECOVERY)
             await stack.enter_async_context(fleet)
-            await fleet.add_router(port, wrapper=("sh", "-c", 'exec "$@" >/dev/full', "sh"))
+            await fleet.add_router(
+                f"127.0.0.1:{port}", wrapper=("sh", "-c", 'exec "$@" >/dev/full', "sh")
+            )
             for a, relay in enumerate(relays):
                 wrapper = in_python(clock) if a % 2 else ()
                 await fleet.add_node("--mode=client", f"--connect={relay.address}", wrapper=wrapper)

@@ -2,9 +2,15 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 
+import pytest
+
 from colme.live.absence import Absence
+from colme.live.aside import aside
 from colme.live.network import Link
 from colme.live.wiring import Wiring
 
@@ -113,3 +119,57 @@ def test_a_new_session_is_tried_until_its_address_is_free() -> None:
         await link.close()
 
     asyncio.run(asyncio.wait_for(run(), 20.0))
+
+
+# Work that nobody waits for in the end
+
+
+def test_work_aside_gives_its_result_or_raises_its_error() -> None:
+    def fail() -> None:
+        raise OSError("in the middle")
+
+    async def run() -> int:
+        with pytest.raises(OSError, match="in the middle"):
+            await aside(fail)
+        return await aside(lambda: 7)
+
+    assert asyncio.run(run()) == 7
+
+
+def test_work_aside_that_nobody_waits_for_any_more_is_undone() -> None:
+    begun, go, undone = threading.Event(), threading.Event(), threading.Event()
+
+    def act() -> threading.Event:
+        begun.set()
+        go.wait(20)
+        return undone
+
+    async def run() -> None:
+        result = aside(act, threading.Event.set)
+        await asyncio.to_thread(begun.wait, 20)
+        result.cancel()
+        go.set()
+        assert await asyncio.to_thread(undone.wait, 20)
+
+    asyncio.run(run())
+
+
+PROGRAM = """
+import asyncio, threading
+from colme.live.aside import aside
+
+async def main():
+    try:
+        await asyncio.wait_for(aside(lambda: threading.Event().wait(60)), 0.1)
+    except TimeoutError:
+        print("enough")
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_ends_before_its_work_aside() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert (done.stdout, done.stderr) == ("enough\n", "")

@@ -90,7 +90,8 @@ def test_only_a_client_gives_up_when_nobody_is_there() -> None:
     connect = Wiring("client", connect=("127.0.0.1:7447",)).config("home")["connect"]
     modes = ("client", "peer", "router")
     assert [connect["exit_on_failure"][mode] for mode in modes] == [True, False, False]
-    assert [connect["timeout_ms"][mode] > 0 for mode in modes] == [True, False, False]
+    # Tries once, with no limit but the transport's: a limit here keeps out all on slow networks.
+    assert [connect["timeout_ms"][mode] for mode in modes] == [0, -1, -1]
 
 
 def allowed(rules: dict[str, Any], who: str, flow: str, message: str) -> set[str]:

@@ -101,6 +101,7 @@ class Agent:
         self._choice = rules.Choice.of(self.algorithm, gamma)
         self._turn = rules.Turn()
         self._stream = self.bound.stream()
+        self._said: Reply | None = None
         names = list(peers)
         names = names if name in names else [name, *names]
         self.room = None if room is None else _check.positive_int("room", room)
@@ -181,6 +182,7 @@ class Agent:
             if before is not None:
                 self._stream = self.bound.resume(before)
             raise
+        self._said = None
         if self._stream.epoch > self._memory.row.epochs[self._memory.own]:
             self._begin_anew()
         self._remember(self.answer(Query(self.name, self.name)))
@@ -205,10 +207,13 @@ class Agent:
         """Return what the agent says about itself."""
         if query.receiver != self.name:
             raise ValueError(f"{self.name!r} received a query meant for {query.receiver!r}")
-        stream = self._stream
-        told = recentred(stream.evidence, stream.mean)
-        shape = (told.spread, told.slope, float(told.offset))
-        return Reply(self.name, stream.mean, stream.count, stream.squares, shape, int(stream.epoch))
+        if self._said is None:
+            stream = self._stream
+            told = recentred(stream.evidence, stream.mean)
+            shape = (told.spread, told.slope, float(told.offset))
+            own = (stream.mean, stream.count, stream.squares, shape, int(stream.epoch))
+            self._said = Reply(self.name, *own)
+        return self._said
 
     def receive(self, reply: Reply) -> bool:
         """Remember a peer's reply; return False if it is older than what is known already.

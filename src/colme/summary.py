@@ -64,6 +64,10 @@ def recentred(evidence: Evidence[Any], mean: Any) -> Evidence[Any]:
     H grows by at most its slope: H(|c - m|) >= H(|x̄ - m|) - s |x̄ - c|.  While nothing is known
     H is 0 around any mean.
     """
+    if type(evidence.spread) is float:  # one stream: far quicker without arrays
+        away = 0.0 if math.isinf(evidence.spread) else abs(mean - evidence.center)
+        paid_for = evidence.slope * away if away > 0.0 else 0.0
+        return Evidence(mean, evidence.spread, evidence.slope, evidence.offset + paid_for)
     off = np.where(np.isinf(evidence.spread), 0.0, np.abs(np.subtract(mean, evidence.center)))
     paid = np.multiply(evidence.slope, off, out=np.zeros(np.shape(off)), where=off > 0.0)
     return Evidence(mean, evidence.spread, evidence.slope, evidence.offset + paid[()])

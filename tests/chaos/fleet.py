@@ -62,6 +62,7 @@ class Fleet:
         self.feeds: dict[str, Feed] = {}
         self.figures: dict[str, float] = {}
         self._folder, self._world, self._samples = folder, world, world.samples
+        self._address = ""
         self._expected, self._step, self._recovery = expected, step, recovery
         self._sockets = tempfile.mkdtemp(prefix="colme")  # short enough for a socket's path
 
@@ -81,10 +82,11 @@ class Fleet:
         """All of them, the router last."""
         return [*self.nodes.values(), *([] if self.router is None else [self.router])]
 
-    async def add_router(self, port: int, wrapper: Sequence[str] = ()) -> None:
+    async def add_router(self, address: str, *flags: str, wrapper: Sequence[str] = ()) -> None:
         """Start a router; `wrapper` is what runs the command."""
-        flags = ["--fleet", "chaos", "--every", "0.2", "--listen", f"127.0.0.1:{port}"]
-        self.router = Process("router", [*wrapper, *_colme("router", *flags)], self._folder)
+        given = ["--fleet=chaos", "--every=0.2", f"--listen={address}", *flags]
+        self.router = Process("router", [*wrapper, *_colme("router", *given)], self._folder)
+        self._address = address
         await self.router.start()
 
     async def add_node(
@@ -108,13 +110,17 @@ class Fleet:
         await self.nodes[name].start()
         return self.nodes[name]
 
-    async def begin(self) -> None:
-        """Wait until everybody sees everybody, then let the first samples come."""
+    async def meet(self) -> None:
+        """Wait until everybody sees everybody."""
         others = len(self.nodes) - 1
         await self._until(
-            "start",
+            "meeting",
             lambda: [n for n, one in self.nodes.items() if one.last.get("present") != others],
         )
+
+    async def begin(self) -> None:
+        """Wait until everybody sees everybody, then let the first samples come."""
+        await self.meet()
         async with self.disturbed("no disturbance", 1.0):
             pass
 
@@ -130,9 +136,7 @@ class Fleet:
 
     async def told(self, name: str) -> Reply:
         """Return what a node says of itself when a peer asks it, through the router."""
-        assert self.router is not None
-        address = self.router.command[-1]
-        link, heard = Link(Wiring("client", connect=(address,)), "chaos"), []
+        link, heard = Link(Wiring("client", connect=(self._address,)), "chaos"), []
 
         def take(payload: bytes) -> bool:
             heard.append(decode(payload))
@@ -160,7 +164,7 @@ class Fleet:
         await store.close()
         return station.n_samples
 
-    async def end(self) -> dict[str, float]:
+    async def end(self, learnt: bool = True) -> dict[str, float]:
         """End everything: all is durable, nothing hangs, every process says that it is well."""
         for name, feed in self.feeds.items():
             assert await asyncio.wait_for(feed.end(), self._recovery) == feed.allowed, name
@@ -173,7 +177,8 @@ class Fleet:
             took.append(await self.router.stop(PATIENCE))
         codes = {one.name: one.code for one in self.processes if one.code not in (0, -SIGKILL)}
         assert not codes, self._told("not all ended well", [str(codes)])
-        return self.figures | self._summary() | {"slowest end": round(max(took), 2)}
+        summary = self._summary() if learnt else {}
+        return self.figures | summary | {"slowest end": round(max(took), 2)}
 
     def _summary(self) -> dict[str, float]:
         estimates = np.array([node.last["estimate"] for node in self.nodes.values()])

@@ -76,6 +76,32 @@ def test_peers_on_machines_of_their_own(expected: Expected, tmp_path: Path) -> N
     assert not remains()
 
 
+@pytest.mark.parametrize("mode", ["client", "peer"])
+def test_slow_networks_keep_nobody_out_and_dead_ones_nobody_in(mode: str, tmp_path: Path) -> None:
+    lack = missing()
+    assert not lack, f"this needs namespaces, and lacks {lack}: run it as root, with iproute2"
+
+    async def run() -> None:
+        async with Switch(3) as switch, Fleet(tmp_path, WORLD, {}, STEP, RECOVERY) as fleet:
+            switch.lag = 0.3
+            seed = switch.address(1, 7447)
+            if mode == "client":
+                await fleet.add_router(seed, "--insecure", wrapper=switch.wrapper(1))
+            for machine in (1, 2, 3):
+                listen = seed if machine == 1 and mode == "peer" else switch.address(machine)
+                connect = [] if listen == seed else [f"--connect={seed}"]
+                flags = ["--insecure", f"--mode={mode}", f"--listen={listen}", *connect]
+                await fleet.add_node(*flags, wrapper=switch.wrapper(machine))
+            await fleet.meet()
+            switch.part(2)
+            switch.lag = 0.0
+            await asyncio.sleep(1.0)
+            LOG.info("%s", await fleet.end(learnt=False))
+
+    asyncio.run(run())
+    assert not remains()
+
+
 def test_death_at_every_moment_of_a_start_and_of_all_at_once(
     expected: Expected, tmp_path: Path
 ) -> None:
@@ -84,7 +110,7 @@ def test_death_at_every_moment_of_a_start_and_of_all_at_once(
     async def run() -> None:
         port = free_port()
         async with Fleet(tmp_path, WORLD, expected, STEP, RECOVERY) as fleet:
-            await fleet.add_router(port)
+            await fleet.add_router(f"127.0.0.1:{port}")
             for _ in WORLD.names:
                 await fleet.add_node("--mode=client", f"--connect=127.0.0.1:{port}")
             await fleet.begin()
@@ -114,7 +140,7 @@ def test_a_node_that_returns_by_another_way_than_it_left(
             fleet = await stack.enter_async_context(
                 Fleet(tmp_path, WORLD, expected, STEP, RECOVERY)
             )
-            await fleet.add_router(port)
+            await fleet.add_router(f"127.0.0.1:{port}")
             mover = await fleet.add_node("--mode=client", f"--connect={relay.address}")
             for _ in WORLD.names[1:]:
                 await fleet.add_node("--mode=client", f"--connect=127.0.0.1:{port}")
@@ -139,7 +165,7 @@ def test_clocks_that_jump_beneath_everything(expected: Expected, tmp_path: Path)
         wall, boot = Shift(tmp_path / "wall"), Shift(tmp_path / "boot")
         wrapper = in_anything(wall, boot, tmp_path)
         async with Fleet(tmp_path, WORLD, expected, STEP, RECOVERY) as fleet:
-            await fleet.add_router(port)
+            await fleet.add_router(f"127.0.0.1:{port}")
             for a in range(WORLD.n_agents):
                 flags = ["--mode=client", f"--connect=127.0.0.1:{port}"]
                 await fleet.add_node(*flags, wrapper=wrapper if a < WORLD.n_agents // 2 else ())
@@ -188,7 +214,7 @@ def test_a_disk_without_room(expected: Expected, tmp_path: Path, small_disk: Pat
     async def run() -> None:
         port = free_port()
         async with Fleet(tmp_path, WORLD, expected, STEP, RECOVERY) as fleet:
-            await fleet.add_router(port)
+            await fleet.add_router(f"127.0.0.1:{port}")
             for a, name in enumerate(WORLD.names):
                 flags = ["--mode=client", f"--connect=127.0.0.1:{port}"]
                 await fleet.add_node(*flags, state=small_disk / name if a < 3 else None)

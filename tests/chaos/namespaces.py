@@ -35,10 +35,11 @@ def missing() -> str:
 
 
 class Switch:
-    """So many namespaces, numbered from 1, and the way between them."""
+    """So many namespaces, numbered from 1, and the way between them, which takes `lag` seconds."""
 
     def __init__(self, n: int, seed: int = 0) -> None:
         self.faults = Faults()
+        self.lag = 0.0
         self.counts = dict.fromkeys(("carried", "cut", "dropped", "repeated", "spoilt"), 0)
         self._rng, self._n = random.Random(seed), n
         self._devices: dict[int, int] = {}
@@ -105,7 +106,7 @@ class Switch:
                 packet = self._spoilt(packet)
             for _ in range(1 + self._happens(faults.repeat, "repeated")):
                 counts["carried"] += 1
-                pause = self._rng.uniform(0.0, faults.delay)
+                pause = self.lag + self._rng.uniform(0.0, faults.delay)
                 asyncio.get_running_loop().call_later(pause, self._write, there, packet)
 
     def _happens(self, share: float, what: str) -> bool:

@@ -14,7 +14,7 @@ SHORTEST = 28
 
 @dataclass(frozen=True)
 class Faults:
-    """What happens to how many of the messages, and for how many seconds some are delayed."""
+    """What happens to how many of the messages; at most how many seconds each is delayed."""
 
     drop: float = 0.0
     repeat: float = 0.0

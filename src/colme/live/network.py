@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +18,7 @@ try:
 except ImportError:
     raise ImportError("the network needs eclipse-zenoh: pip install 'colme[live]'") from None
 
+from colme.live.aside import aside
 from colme.live.wire import MOST_BYTES
 from colme.live.wiring import Wiring
 
@@ -28,6 +29,8 @@ _GRACE = 1.0
 """Seconds after which a question that should have ended is taken for ended."""
 _PAUSE = 0.5
 """Seconds from one attempt to reach a router to the next."""
+_FAREWELL = 0.8
+"""Seconds that may pass while the others are told that a session ends."""
 
 
 def let_transport_speak() -> None:
@@ -97,11 +100,7 @@ class Link:
         config = json.dumps(self._wiring.config(self._fleet))
         while True:
             try:
-                opening = self._loop.run_in_executor(None, _open, config)
-                session = await asyncio.shield(opening)
-            except asyncio.CancelledError:
-                opening.add_done_callback(_close_late)
-                raise
+                session = await aside(lambda: _open(config), lambda late: _leave(late, ()))
             except zenoh.ZError as error:
                 if self._wiring.mode != "client":
                     raise OSError(_explain(error, self._wiring)) from None
@@ -202,25 +201,27 @@ class Link:
         return 0 if self._session is None else len(self._session.info.links())
 
     async def close(self) -> None:
-        """Take back all that was declared, and close the session; do nothing the second time."""
-        session, self._session = self._session, None
-        if session is not None:
-            await self._loop.run_in_executor(None, self._close, session)
+        """Take back all that was declared, and close the session; do nothing the second time.
+
+        A network that carries nothing is not waited for: the others will notice.
+        """
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._take_leave(), _FAREWELL)
 
     async def renew(self) -> None:
         """Close the session and open another, with all that was declared, whatever it takes."""
-        await self.close()
+        await self._take_leave()
         while True:
             try:
                 return await self.open()
             except OSError:
                 await asyncio.sleep(_PAUSE)
 
-    def _close(self, session: zenoh.Session) -> None:
-        for declared in reversed(self._declared):
-            with suppress(zenoh.ZError):
-                declared.undeclare()
-        session.close()  # type: ignore[no-untyped-call]
+    async def _take_leave(self) -> None:
+        session, self._session = self._session, None
+        declared, self._declared = self._declared, []
+        if session is not None:
+            await aside(lambda: _leave(session, declared))
 
     def _key(self, name: str, what: str) -> str:
         return f"colme/{self._fleet}/{name}/{what}"
@@ -260,10 +261,13 @@ def _open(config: str) -> zenoh.Session:
     return zenoh.open(zenoh.Config.from_json5(config))
 
 
-def _close_late(opening: asyncio.Future[zenoh.Session]) -> None:
-    """Close a session that opened when nobody wanted it any more."""
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result().close()  # type: ignore[no-untyped-call]
+def _leave(session: zenoh.Session, declared: Sequence[Any]) -> None:
+    """Take back what was declared, and close the session."""
+    for one in reversed(declared):
+        with suppress(zenoh.ZError):
+            one.undeclare()
+    with suppress(zenoh.ZError):  # of a link that is dead already
+        session.close()  # type: ignore[no-untyped-call]
 
 
 def _explain(error: zenoh.ZError, wiring: Wiring) -> str:

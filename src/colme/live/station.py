@@ -10,6 +10,7 @@ import json
 import secrets
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from colme.agent import Agent
@@ -361,7 +362,7 @@ class Station:
         """Return the reply with its epoch counted over all lives of the sender."""
         reply = told.reply
         epoch = self.membership.epoch_of(reply.sender, told.life, reply.epoch)
-        return Reply(reply.sender, reply.mean, reply.count, reply.squares, reply.shape, epoch)
+        return reply if epoch == reply.epoch else replace(reply, epoch=epoch)
 
     def _believe(self, told: Told, reply: Reply, at: float) -> None:
         try:

@@ -98,9 +98,9 @@ with 'colme keys', or accept links that anybody can read and forge with --insecu
             "listen": {"endpoints": self._endpoints(self.listen)},
             "connect": {
                 "endpoints": self._endpoints(self.connect),
-                # A client gives up soon, so that it can be stopped, and is started again; peers
-                # and routers go on trying in the background.
-                "timeout_ms": {"client": 1000, "peer": -1, "router": -1},
+                # A client tries once, however slow the way is, and is started again; peers and
+                # routers go on trying in the background.
+                "timeout_ms": {"client": 0, "peer": -1, "router": -1},
                 "exit_on_failure": {"client": True, "peer": False, "router": False},
                 "retry": {"period_init_ms": 200, "period_max_ms": 2000},
             },
