@@ -14,7 +14,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --maxprocesses 4
+	$(BIN)/pytest -n 3
 
 # Real fleets through the worst that may happen to them: some minutes, and root for some of it.
 chaos: $(INSTALLED)

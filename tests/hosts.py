@@ -11,7 +11,8 @@ from typing import Any
 
 from colme.live.host import Host, Resident
 from colme.live.keys import Identity
-from colme.live.node import Node, Pace
+from colme.live.node import Node
+from colme.live.pace import Pace
 from colme.live.settings import AgentSettings
 from colme.live.sources import Iterating
 from colme.live.wiring import Wiring

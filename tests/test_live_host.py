@@ -13,9 +13,10 @@ import pytest
 from commands import free_address
 from hosts import OFTEN, SETTINGS, hosting, living, peer, until, values
 
-from colme.live.host import Host, Resident, run_node
+from colme.live.host import Host, Resident
 from colme.live.keys import Authority
 from colme.live.network import Link
+from colme.live.running import run_node
 from colme.live.settings import NodeSettings
 from colme.live.sources import Listening
 from colme.live.store import Store, StoreBusy

@@ -18,7 +18,8 @@ import colme
 from colme.live.host import Host, Resident
 from colme.live.membership import Membership
 from colme.live.network import Link
-from colme.live.node import Node, Pace
+from colme.live.node import Node
+from colme.live.pace import Pace
 from colme.live.settings import AgentSettings
 from colme.live.sources import Iterating
 from colme.live.station import Station

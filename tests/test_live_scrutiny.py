@@ -50,10 +50,10 @@ def test_sums_of_real_samples_are_never_a_contradiction(
 def test_honest_gaussian_peers_jump_with_at_most_the_stated_risk() -> None:
     rng, n_refused = np.random.default_rng(0), 0
     scrutiny = Scrutiny(log_risk=math.log(1 / 0.1))
-    for _ in range(300):
+    for _ in range(150):
         agent = Agent("b", bound=NormalMixture(1.0, 20), delta=0.1, max_agents=2)
         before = agent.answer(Query("a", "b"))
-        for sample in rng.normal(size=60).tolist():
+        for sample in rng.normal(size=30).tolist():
             agent.perceive(sample)
             now = agent.answer(Query("a", "b"))
             try:
@@ -62,7 +62,7 @@ def test_honest_gaussian_peers_jump_with_at_most_the_stated_risk() -> None:
                 n_refused += 1
                 break
             before = now
-    assert p_value(n_refused, 0.1, 300) > 1e-3
+    assert p_value(n_refused, 0.1, 150) > 1e-3
 
 
 def test_a_count_that_falls_is_refused() -> None:

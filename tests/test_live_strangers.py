@@ -63,7 +63,9 @@ class Attacker:
         """Be here under a name, and answer questions to it."""
         key = f"colme/home/{name}"
         if answer is not None:
-            self._declared.append(self.session.declare_queryable(f"{key}/ask", answer))
+            self._declared.append(
+                self.session.declare_queryable(f"{key}/ask", answer, complete=True)
+            )
         self._declared.append(self.session.liveliness().declare_token(f"{key}/here"))
 
 

@@ -88,9 +88,10 @@ def test_slow_networks_keep_nobody_out_and_dead_ones_nobody_in(mode: str, tmp_pa
             if mode == "client":
                 await fleet.add_router(seed, "--insecure", wrapper=switch.wrapper(1))
             for machine in (1, 2, 3):
-                listen = seed if machine == 1 and mode == "peer" else switch.address(machine)
-                connect = [] if listen == seed else [f"--connect={seed}"]
-                flags = ["--insecure", f"--mode={mode}", f"--listen={listen}", *connect]
+                listen = seed if machine == 1 else switch.address(machine)
+                flags = ["--insecure", f"--mode={mode}"]
+                flags += [f"--listen={listen}"] if mode == "peer" else []
+                flags += [f"--connect={seed}"] if mode == "client" or machine > 1 else []
                 await fleet.add_node(*flags, wrapper=switch.wrapper(machine))
             await fleet.meet()
             switch.part(2)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import colme
 from colme.live.host import Host, Resident
-from colme.live.node import Pace
+from colme.live.pace import Pace
 from colme.live.settings import AgentSettings
 from colme.live.sources import Iterating
 from colme.live.wiring import Wiring

@@ -19,10 +19,11 @@ from colme import _terminal
 from colme._settings import read_toml
 from colme.cli.flags import Flags
 from colme.cli.learning import LearningFlags
-from colme.live.host import Host, run_node
+from colme.live.host import Host
 from colme.live.logs import is_stranger, read_along, start_logging
 from colme.live.network import let_transport_speak
 from colme.live.router import Router, RouterSettings
+from colme.live.running import run_node
 from colme.live.settings import NodeSettings
 from colme.live.signals import stop_on_signals
 from colme.live.telemetry import serve_metrics

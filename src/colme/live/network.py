@@ -161,6 +161,8 @@ class Link:
             self._hop(reply, end),
             payload=payload,
             timeout=timeout,
+            # Whoever says it is the agent is heard, so that nobody can answer in its place.
+            target=zenoh.QueryTarget.ALL,
             consolidation=zenoh.ConsolidationMode.NONE,
         )
         late = self._loop.call_later(timeout + _GRACE, end)  # in case the transport forgets it

@@ -22,7 +22,7 @@ from colme.live.fleet.world import Stream
 from colme.live.host import Host, Resident
 from colme.live.keys import Identity
 from colme.live.logs import start_logging
-from colme.live.node import Pace
+from colme.live.pace import Pace
 from colme.live.router import Router, RouterSettings
 from colme.live.signals import stop_on_signals
 from colme.live.sources import Iterating

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.live.fleet.settings import FleetSettings
-from colme.live.node import running_clock
+from colme.live.pace import running_clock
 from colme.problem.classes import class_mean
 
 __all__ = ["Tally"]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colme.live.network import Link
-from colme.live.node import running_clock
+from colme.live.pace import running_clock
 from colme.live.wire import check_name
 from colme.live.wiring import Wiring
 

@@ -13,7 +13,7 @@ from typing import Literal, Self
 import numpy as np
 
 from colme._settings import Table
-from colme.live.node import running_clock
+from colme.live.pace import running_clock
 from colme.noise import Bernoulli, Beta, Gaussian, Noise, Uniform
 from colme.problem import Change, Problem
 
