@@ -36,7 +36,9 @@ def memory_of(fleet: Fleet) -> dict[str, float]:
 async def load(n_agents: int, interval: float, seconds: float, processes: int) -> None:
     """Run a fleet and print whether it kept up."""
     problem = colme.Problem.gaussian(n_agents=n_agents, **PAPER)  # type: ignore[arg-type]
-    settings = FleetSettings(problem, processes=processes, mode="client", interval=interval)
+    settings = FleetSettings(
+        problem, processes=processes, mode="client", interval=interval, every=5.0
+    )
     async with Fleet(settings) as fleet:
         begin = time.monotonic()
         while len(fleet.snapshots) < n_agents and time.monotonic() - begin < 60:

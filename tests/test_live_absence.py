@@ -5,13 +5,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
 from colme.live.absence import Absence
 from colme.live.aside import aside
+from colme.live.host import Host, Resident
 from colme.live.network import Link
+from colme.live.pace import Pace
+from colme.live.settings import AgentSettings
+from colme.live.sources import Iterating
 from colme.live.wiring import Wiring
 
 
@@ -173,3 +178,44 @@ def test_a_program_ends_before_its_work_aside() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=30, check=True
     )
     assert (done.stdout, done.stderr) == ("enough\n", "")
+
+
+def test_a_node_that_misses_somebody_opens_a_new_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("colme.live.absence._SOON", 0.2)
+    caplog.set_level("INFO", "colme.live")
+
+    async def silence(_: int) -> AsyncIterator[float]:
+        await asyncio.Event().wait()
+        yield 0.0
+
+    async def run() -> None:
+        address = f"127.0.0.1:{free_port()}"
+        settings = AgentSettings(sigma=0.5)
+        running: list[tuple[Host, asyncio.Task[None]]] = []
+
+        def start(name: str, wiring: Wiring) -> None:
+            host = Host("home", settings, tmp_path / name, wiring, Pace(0.02), sync=False)
+            life = host.run([Resident(name, Iterating(silence))])
+            running.append((host, asyncio.create_task(life)))
+
+        def present(host: Host) -> set[str]:
+            return {
+                peer for node in host.nodes.values() for peer in node.station.membership.present
+            }
+
+        start("a", Wiring("peer", (address,)))
+        start("b", Wiring("peer", ("127.0.0.1:0",), (address,)))
+        seed, other = (host for host, _ in running)
+        await until(lambda: present(seed) == {"b"})
+        other.stop()
+        await running.pop()[1]
+        await until(lambda: "a new session is opened" in caplog.text)
+        start("b", Wiring("peer", ("127.0.0.1:0",), (address,)))
+        await until(lambda: [present(host) for host, _ in running] == [{"b"}, {"a"}])
+        for host, life in running:
+            host.stop()
+            await life
+
+    asyncio.run(asyncio.wait_for(run(), 60.0))

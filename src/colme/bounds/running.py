@@ -140,6 +140,8 @@ class Running(Generic[N_co]):
     def _checked(self, sample: Any) -> Any:
         """Return a good sample as a float or an array; refuse any other."""
         low, high = max(self._low, -_check.LARGEST_SAMPLE), min(self._high, _check.LARGEST_SAMPLE)
+        if type(sample) is float and self._n is None and low <= sample <= high:
+            return sample  # what nearly always comes, without arrays
         shape = () if self._n is None else (self._n,)
         try:
             x = np.asarray(sample, dtype=np.float64)

@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from typing import TextIO
 
 __all__ = ["JsonLines", "is_stranger", "read_along", "start_logging"]
 
@@ -60,7 +61,11 @@ def start_logging(level: str) -> None:
     """
     if level not in LEVELS:
         raise ValueError(f"a level of logs is one of {', '.join(LEVELS)}; received {level!r}")
-    handler = logging.StreamHandler()
+    try:
+        stream: TextIO = _Output(sys.stderr.fileno())  # type: ignore[assignment]
+    except OSError:  # no file at all, as in a notebook
+        stream = sys.stderr
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger("colme.live")
     logger.handlers = [handler]
@@ -83,7 +88,7 @@ def is_stranger(level: str, origin: str, text: str) -> bool:
 
 
 class _Output(io.TextIOBase):
-    """Standard output that loses what a full disk does not take, and nothing else.
+    """Standard output or error that loses what a full disk does not take, and nothing else.
 
     A node goes on without being seen, and keeps nothing back that would fail again at its end.
     """
@@ -106,7 +111,6 @@ class _Output(io.TextIOBase):
         except OSError as error:
             if error.errno not in _FULL:
                 raise
-            logging.getLogger("colme.live").info("a line is lost: %s", error)
         if len(rest) < len(data):
             self._is_torn = bool(rest)
         return len(text)

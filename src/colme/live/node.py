@@ -30,7 +30,7 @@ log = logging.getLogger("colme.live")
 _BUFFER = 10_000
 """So many samples wait for the next tick; beyond, the source waits."""
 _JOURNAL = 500
-"""After so many events everything is written down anew, so that a restart is quick."""
+"""After so many events at most everything is written down anew, so that a restart is quick."""
 _FULL = 0.5
 """Seconds from one attempt to write to a full disk to the next."""
 _DELAYS = 1000
@@ -83,6 +83,8 @@ class Node:
         self._held: deque[tuple[Ask, Question]] = deque()
         self._delays: deque[float] = deque(maxlen=_DELAYS)
         self._acknowledged: str | None = None
+        # Nodes of one process should not all write everything down at the same moment.
+        self._longest_journal = random.randint(_JOURNAL // 2, _JOURNAL)
         self._emitted = -math.inf
         self._ended = False
         station.on_refused = self._log_refusal
@@ -220,7 +222,7 @@ class Node:
                     return
             else:
                 station.saved(len(events))
-        if self._store.journal_length(self.name) >= _JOURNAL:
+        if self._store.journal_length(self.name) >= self._longest_journal:
             await self._write_down()
         if station.position is not None and station.position != self._acknowledged:
             self._acknowledged = station.position
