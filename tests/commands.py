@@ -16,8 +16,8 @@ from typing import IO, Any, Self
 
 PATIENCE = 30.0
 """Seconds until a test gives up waiting; a busy machine needs a few."""
-SOON = 3.0
-"""Seconds in which a command ends when it is told to: two, with room for a busy machine."""
+SOON = 2.0
+"""Seconds in which a command ends when it is told to."""
 
 
 class Command:

@@ -47,6 +47,16 @@ def steps(agents: list[Agent], samples: Numbers, batch: int) -> Iterator[int]:
         yield first // batch + 1
 
 
+def step(agents: dict[str, Agent], samples: list[float]) -> None:
+    """Let all perceive, then all ask."""
+    for agent, sample in zip(agents.values(), samples, strict=True):
+        agent.perceive(sample)
+    for agent in agents.values():
+        peer = agent.choose_peer()
+        if peer is not None:
+            agent.receive(agents[peer].answer(Query(agent.name, peer)))
+
+
 def leaning(situation: Situation, toward: ArrayLike, horizon: int) -> Numbers:
     """Return samples [count, agent] whose means are always off by just less than is allowed.
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fleets import step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import binomtest
 
-from colme import ALGORITHMS, Agent, Algorithm, Query, Reply, Snapshot, rules
+from colme import ALGORITHMS, Agent, Algorithm, Reply, Snapshot, rules
 from colme.bounds import Laplace, NormalMixture, Restarted, spend_risk
 from colme.model import Model
 from colme.reading import view_of
@@ -43,16 +44,6 @@ def fleet(n: int, **changes: Any) -> dict[str, Agent]:
         )
         for i, name in enumerate(names)
     }
-
-
-def step(agents: dict[str, Agent], samples: list[float]) -> None:
-    """Let all perceive, then all ask."""
-    for agent, sample in zip(agents.values(), samples, strict=True):
-        agent.perceive(sample)
-    for agent in agents.values():
-        peer = agent.choose_peer()
-        if peer is not None:
-            agent.receive(agents[peer].answer(Query(agent.name, peer)))
 
 
 def restored(agents: dict[str, Agent]) -> dict[str, Agent]:

@@ -4,9 +4,10 @@ import math
 from typing import Any
 
 import pytest
+from fleets import step
 from numpy.random import default_rng
 
-from colme import ALGORITHMS, Agent, Algorithm, Query, Reply
+from colme import ALGORITHMS, Agent, Algorithm, Reply
 from colme.model.state import NOISE
 
 JOINT = Algorithm("restricted-round-robin", "simple", "joint")
@@ -35,16 +36,6 @@ def fleet(algorithm: str, cap: float | None) -> dict[str, Agent]:
         )
         for i, name in enumerate(names)
     }
-
-
-def step(agents: dict[str, Agent], samples: list[float]) -> None:
-    """Let all perceive, then all ask."""
-    for agent, sample in zip(agents.values(), samples, strict=True):
-        agent.perceive(sample)
-    for agent in agents.values():
-        peer = agent.choose_peer()
-        if peer is not None:
-            agent.receive(agents[peer].answer(Query(agent.name, peer)))
 
 
 def test_a_peer_weighs_at_most_so_many_times_the_own_count() -> None:
