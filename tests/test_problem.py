@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from colme import Problem
 from colme.noise import Bernoulli, Beta, Custom, Gaussian, Noise, Uniform
+from colme.problem import Change
 
 
 def skewed(rng: np.random.Generator, means: NDArray[np.float64], n: int) -> NDArray[np.float64]:
@@ -206,8 +207,8 @@ def test_samples_are_what_the_noise_makes_of_the_seed_of_their_run(noise: Noise)
     problem = Problem([0, 1], [0.2, 0.8], noise)
     for run in range(3):
         out = np.empty((6, 2))
-        rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(run,)))
-        noise.fill(rng, problem.true_means, out)
+        key = np.random.SeedSequence(5, spawn_key=(run,)).generate_state(2, np.uint64)
+        noise.fill(np.random.Generator(np.random.Philox(key=key)), problem.true_means, out)
         assert (problem.draw(6, runs=3, seed=5)[run] == out).all()
 
 
@@ -277,3 +278,45 @@ def test_arrivals_change_when_samples_come_not_which(noise: Noise) -> None:
 def test_arrivals_must_fit_what_is_drawn(arrivals: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Problem([0, 0], [0.5, 0.5], Bernoulli()).draw(2, runs=3, arrivals=arrivals)
+
+
+@pytest.mark.parametrize("noise", [noise for noise, _ in NOISES], ids=lambda n: type(n).__name__)
+def test_blocks_of_a_flow_are_the_samples_of_the_run(noise: Noise) -> None:
+    problem = Problem([0, 1], [0.2, 0.8], noise)
+    if not isinstance(noise, Custom):
+        problem = problem.changing([Change(4, [1], 0.5), Change(9, [0], 0.4)])
+    whole = problem.draw(12, runs=3, seed=5)[2]
+    for sizes in ((12,), (1,) * 12, (3, 5, 4), (4, 8)):
+        flow = problem.flow(run=2, seed=5)
+        blocks = [flow.take(size) for size in sizes]
+        np.testing.assert_array_equal(np.concatenate(blocks), whole)
+
+
+def test_many_agents_come_from_several_springs_of_which_none_repeats_another() -> None:
+    sigmas = np.linspace(0.5, 1.5, 10_000)
+    problem = Problem.gaussian([0.0], n_agents=10_000, sigma=sigmas)
+    flow = problem.flow()
+    assert [(spring.first, spring.last) for spring in flow.springs] == [
+        (0, 4096),
+        (4096, 8192),
+        (8192, 10_000),
+    ]
+    samples = problem.draw(50)[0] / sigmas
+    np.testing.assert_array_equal(flow.take(50), problem.draw(50)[0])
+    assert np.unique(samples).size == samples.size
+    # 3.3e5 products of independent pairs: standard error 1/sqrt(50 * 1808)
+    joint = np.corrcoef(samples[:, :1808].ravel(), samples[:, 8192:].ravel())[0, 1]
+    assert abs(joint) < 5 / np.sqrt(50 * 1808)
+    assert abs(samples.std() - 1.0) < 0.01
+
+
+def test_noise_that_cannot_be_shared_out_is_drawn_at_once() -> None:
+    noise = Custom(lambda rng, means, horizon: means + rng.random((horizon, 5000)), 1.0)
+    problem = Problem(np.zeros(5000, int), np.zeros(5000), noise)
+    assert len(problem.flow().springs) == 1
+    assert problem.draw(2).shape == (1, 2, 5000)
+
+
+def test_a_flow_gives_at_least_one_step() -> None:
+    with pytest.raises(ValueError, match="n_steps must be"):
+        Problem.bernoulli([0.5], n_agents=2).flow().take(0)

@@ -24,6 +24,8 @@ class Noise(Protocol):
     """How samples scatter around a mean; anything with these three members will do.
 
     If agents scatter differently, `sigma` is the largest and a tuple `sigmas` holds one for each.
+    Noise of large fleets is drawn by several threads if it has ``of_agents(first, last)`` too,
+    which returns the noise of the agents from `first` to before `last`.
 
     Examples
     --------
@@ -83,6 +85,10 @@ class Gaussian:
                 f"received {len(self.sigmas)}"
             )
 
+    def of_agents(self, first: int, last: int) -> Gaussian:
+        """Return the noise of the agents from `first` to before `last`."""
+        return Gaussian(self.sigmas[first:last]) if self.sigmas else self
+
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
         rng.standard_normal(out=out)
@@ -108,6 +114,10 @@ class Bernoulli:
     def check(self, means: Array) -> None:
         """Refuse means outside [0, 1]."""
         _check_range(means, 0.0, 1.0)
+
+    def of_agents(self, first: int, last: int) -> Bernoulli:  # noqa: ARG002 - all are alike
+        """Return the noise of the agents from `first` to before `last`."""
+        return self
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
@@ -137,6 +147,10 @@ class Uniform:
 
     def check(self, means: Array) -> None:
         """Accept any mean."""
+
+    def of_agents(self, first: int, last: int) -> Uniform:  # noqa: ARG002 - all are alike
+        """Return the noise of the agents from `first` to before `last`."""
+        return self
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
@@ -173,6 +187,10 @@ class Beta:
     def check(self, means: Array) -> None:
         """Refuse means outside [low, high]."""
         _check_range(means, self.low, self.high)
+
+    def of_agents(self, first: int, last: int) -> Beta:  # noqa: ARG002 - all are alike
+        """Return the noise of the agents from `first` to before `last`."""
+        return self
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 from colme.arrivals import check_arrivals
-from colme.noise import Noise
 from colme.problem.changes import Change, means_of_streams
+from colme.problem.flow import Flow
 
 __all__ = ["arrivals_of_runs", "fill_run", "length_of"]
 
@@ -70,27 +70,26 @@ def length_of(arrivals: Arrived, horizon: int) -> int:
 
 
 def fill_run(
-    noise: Noise,
-    rng: np.random.Generator,
-    true_means: Array,
-    changes: Sequence[Change],
-    arrivals: Arrived,
-    out: Array,
+    flow: Flow, true_means: Array, changes: Sequence[Change], arrivals: Arrived, out: Array
 ) -> None:
     """Write the streams of one run into out[sample, agent]; beyond the longest, only means.
+
+    The flow is one that was not used yet, and knows nothing of changes if there are arrivals:
+    then a change comes at another sample of each stream.
 
     Examples
     --------
     >>> from colme.noise import Bernoulli
-    >>> out = np.empty((3, 1))
-    >>> rng = np.random.default_rng(0)
-    >>> fill_run(Bernoulli(), rng, np.zeros(1), [Change(2, [0], 1.0)], None, out)
+    >>> out, changes = np.empty((3, 1)), [Change(2, [0], 1.0)]
+    >>> fill_run(Flow(Bernoulli(), np.zeros(1), changes), np.zeros(1), changes, None, out)
     >>> out.tolist()
     [[0.0], [1.0], [1.0]]
     """
     length = length_of(arrivals, len(out))
     means = true_means
-    if changes:
+    if arrivals is not None and changes:
         means = means_of_streams(true_means, changes, length, arrivals)
-    noise.fill(rng, means, out[:length])
+        flow.fill_around(means, out[:length])
+    else:
+        flow.fill(out[:length])
     out[length:] = means if means.ndim == 1 else means[-1]

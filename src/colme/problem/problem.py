@@ -15,6 +15,7 @@ from colme.noise import Bernoulli, Gaussian, Noise
 from colme.problem.changes import Change, check_changes, cohorts_of, means_at
 from colme.problem.classes import check_classes, class_mean, draw_biases, draw_labels, draw_movers
 from colme.problem.drawing import Arrived, arrivals_of_runs, fill_run, length_of
+from colme.problem.flow import Flow
 
 __all__ = ["Problem"]
 
@@ -173,9 +174,22 @@ class Problem:
         self._fill(samples, run, seed, arrived)
         return samples
 
+    def flow(self, run: int = 0, seed: int = 0) -> Flow:
+        """Return the samples of one run, to be taken block by block: what `draw_run` gives.
+
+        Examples
+        --------
+        >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=4)
+        >>> flow = problem.flow(run=3, seed=7)
+        >>> bool((flow.take(2) == problem.draw_run(5, run=3, seed=7)[:2]).all())
+        True
+        """
+        return Flow(self.noise, self.true_means, self.changes, run, seed)
+
     def _fill(self, samples: Array, run: int, seed: int, arrivals: Arrived) -> None:
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run,)))
-        fill_run(self.noise, rng, self.true_means, self.changes, arrivals, samples)
+        changes = self.changes if arrivals is None else ()
+        flow = Flow(self.noise, self.true_means, changes, run, seed)
+        fill_run(flow, self.true_means, self.changes, arrivals, samples)
 
     @classmethod
     def of_classes(
