@@ -28,6 +28,7 @@ from colme.model import (
     refit_due,
     reset,
 )
+from colme.model.state import NEXT_ASKED, SIZE
 from colme.rules import Row, view
 from colme.summary import View
 from colme.views import views_of
@@ -49,7 +50,7 @@ def memory(means: Array, precisions: Array, member: list[bool] | None = None) ->
 
 def fitted(row: Row, a: int = 0) -> tuple[Model, Bench]:
     model, bench = Model.blank(), Bench.blank(len(row.means))
-    refit(a, len(row.means), 10.0, row, model, bench)
+    refit(a, len(row.means), 10.0, 10.0, row, model, bench)
     gather(a, len(row.means), row, model, bench)
     return model, bench
 
@@ -299,17 +300,42 @@ def test_too_few_means_leave_an_agent_with_its_own(n: int) -> None:
     assert same == [True, False][:n]
 
 
-def test_a_fit_is_kept_until_there_are_a_fifth_more_samples() -> None:
+@pytest.mark.parametrize("counted", ["samples", "queries", "both"])
+def test_a_fit_is_kept_until_there_are_a_fifth_more_samples_or_queries(counted: str) -> None:
     row, model, bench = memory(*PROBLEMS["two"]), Model.blank(), Bench.blank(40)
     fits = []
     for count in range(1, 1001):
-        if refit_due(model, count):
-            refit(0, 40, count, row, model, bench)
+        clocks = (count * (counted != "queries"), count * (counted != "samples"))
+        if refit_due(model, *clocks):
+            refit(0, 40, *clocks, row, model, bench)
             fits.append(count)
     assert fits[:5] == [3, 4, 5, 6, 7]
     later = np.array(fits[10:])
     assert (np.diff(later) == np.floor(later[:-1] * 1.2) - later[:-1]).all()
     assert len(fits) < 40
+
+
+def test_neither_samples_nor_queries_wait_for_the_other() -> None:
+    row, model, bench = memory(*PROBLEMS["two"]), Model.blank(), Bench.blank(40)
+    refit(0, 40, 1000.0, 10.0, row, model, bench)
+    assert not refit_due(model, 1199.0, 11.0)
+    assert refit_due(model, 1000.0, 12.0)
+    assert refit_due(model, 1200.0, 10.0)
+
+
+def test_a_fit_from_before_queries_were_counted_is_kept_and_soon_made_again() -> None:
+    model, _ = fitted(memory(*PROBLEMS["two"]))
+    old = [list(part) for part in model]
+    assert Model.of(old) == model
+    del old[0][NEXT_ASKED]
+    read = Model.of(old)
+    assert read[1:] == model[1:]
+    assert read.facts[SIZE] == model.facts[SIZE]
+    assert refit_due(read, 3.0, 0.0)
+    assert refit_due(read, 0.0, 3.0)
+    del old[0][-1]
+    with pytest.raises(ValueError, match="12 facts"):
+        Model.of(old)
 
 
 def test_the_noise_of_all_streams_is_their_pooled_variance() -> None:

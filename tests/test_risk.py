@@ -88,6 +88,8 @@ def excludes(views: Views, log_risk: float, choice: Choice = JOINT) -> bool:
         choice._replace(log_risk=log_risk),
         kernels.Fleet.of_all(n_agents),
         kernels.Desk.blank(n_agents, n_classes=1),
+        np.empty((0, 0), np.int64),
+        True,
         0,
         1,
         np.zeros(n_agents, np.int64),

@@ -312,7 +312,7 @@ def outcome(
     counts, likely = np.empty((2, 7, n_slots, 3), np.int16)
     fleet = kernels.Fleet.of_all(7)._replace(scales=np.array([bound.scale for bound in bounds]))
     desk = kernels.Desk.blank(longest_row=7, n_classes=3)
-    common = fleet, desk, 0, 7, LABELS, slots, estimates, counts
+    common = fleet, desk, np.empty((0, 0), np.int64), True, 0, 7, LABELS, slots, estimates, counts
     if by_model:
         loop = kernels.collaborate_by_model
         (loop.function if plain else loop)(views, chosen, *common, likely)

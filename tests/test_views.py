@@ -202,13 +202,24 @@ def test_what_is_seen_is_one_place_of_every_field() -> None:
 def test_the_compiled_summary_is_the_plain_fold() -> None:
     samples = np.random.default_rng(1).normal(size=(60, 37))
     fast, plain = np.empty((2, 37, 60)), np.empty((2, 37, 60))
-    summarise(samples, *fast)
-    summarise.function(samples, *plain)
+    summarise(samples, 0, np.zeros(37), np.zeros(37), fast[0], fast[1])
+    summarise.function(samples, 0, np.zeros(37), np.zeros(37), plain[0], plain[1])
     np.testing.assert_allclose(fast, plain, rtol=0, atol=1e-12)
     stream = Laplace(1.0, 0.05).stream(37)
     for t, row in enumerate(samples):
         stream.update(row)
         np.testing.assert_allclose(plain[:, :, t], [stream.mean, stream.squares], atol=1e-12)
     only_means = np.empty((37, 60))
-    summarise(samples, only_means, np.empty((0, 60)))
+    summarise(samples, 0, np.zeros(37), np.zeros(37), only_means, np.empty((0, 60)))
     np.testing.assert_array_equal(only_means, fast[0])
+
+
+def test_a_summary_goes_on_where_the_last_block_ended() -> None:
+    samples = np.random.default_rng(1).normal(size=(60, 37))
+    whole = np.empty((2, 37, 60))
+    summarise(samples, 0, np.zeros(37), np.zeros(37), whole[0], whole[1])
+    mean, square = np.zeros((2, 37))
+    for first, last in ((0, 1), (1, 20), (20, 60)):
+        means, squares = np.empty((2, 37, last - first))
+        summarise(samples[first:last], first, mean, square, means, squares)
+        np.testing.assert_array_equal([means, squares], whole[:, :, first:last])

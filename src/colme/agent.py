@@ -236,7 +236,7 @@ class Agent:
             return False
         self._remember(reply)
         self._exclude([self._memory.index[reply.sender]])
-        self._weighing.learn(max(self.count, self._turn.n_asked))
+        self._weighing.learn(self.count, self._turn.n_asked)
         return True
 
     def snapshot(self) -> Snapshot:

@@ -24,15 +24,18 @@ _VECTOR = 16
 
 
 @kernel
-def summarise(samples: Array, means: Array, squares: Array) -> None:
+def summarise(
+    samples: Array, count: int, mean: Array, square: Array, means: Array, squares: Array
+) -> None:
     """Fold every column of samples[time, agent] into means and squares[agent, time].
 
-    Squares, Σ (x - x̄)², are left out if the array has no agents.
+    Squares, Σ (x - x̄)², are left out if the array has no agents.  The streams go on from `count`
+    samples with mean[agent] and square[agent], which are brought up to date.
 
     Examples
     --------
     >>> means, squares = np.empty((1, 2)), np.empty((1, 2))
-    >>> summarise(np.array([[1.0], [2.0]]), means, squares)
+    >>> summarise(np.array([[1.0], [2.0]]), 0, np.zeros(1), np.zeros(1), means, squares)
     >>> means.tolist(), squares.tolist()
     ([[1.0, 1.5]], [[0.0, 0.5]])
     """
@@ -41,16 +44,19 @@ def summarise(samples: Array, means: Array, squares: Array) -> None:
     for first in range(0, n_agents, _VECTOR):
         last = min(first + _VECTOR, n_agents)
         for a in range(first, last):
-            means[a, 0] = samples[0, a]
+            means[a, 0] = folded_mean(mean[a], count, samples[0, a])
         for t in range(1, horizon):
             for a in range(first, last):
-                means[a, t] = folded_mean(means[a, t - 1], t, samples[t, a])
+                means[a, t] = folded_mean(means[a, t - 1], count + t, samples[t, a])
     for a in range(squares.shape[0]):
-        squares[a, 0] = 0.0
+        squares[a, 0] = folded_squares(square[a], mean[a], means[a, 0], samples[0, a])
         for t in range(1, horizon):
             squares[a, t] = folded_squares(
                 squares[a, t - 1], means[a, t - 1], means[a, t], samples[t, a]
             )
+        square[a] = squares[a, horizon - 1]
+    for a in range(n_agents):
+        mean[a] = means[a, horizon - 1]
 
 
 @kernel

@@ -16,7 +16,7 @@ from colme import _check
 from colme._compile import compiled, kernel
 from colme.contacts import Contacts
 
-__all__ = ["Caches", "Gossip", "below", "exchange", "start"]
+__all__ = ["Caches", "Gossip", "Offers", "below", "exchange", "start"]
 
 Ints = NDArray[np.int64]
 
@@ -119,17 +119,53 @@ class Gossip:
         >>> Gossip().suggestions(Contacts.everyone(2), horizon=3).tolist()
         [[1, 0], [1, 0], [1, 0]]
         """
-        offers = np.full((_check.positive_int("horizon", horizon), contacts.n_agents), -1, np.int32)
-        periods = np.empty_like(offers[:: self.every])
-        caches = start(contacts)
-        swap = caches.names.shape[1] if self.swap is None else self.swap
-        exchange(caches, self._state(run), self.healing, swap, periods)
-        offers[:: self.every] = periods
-        return offers
+        return self.offers(contacts, run).take(_check.positive_int("horizon", horizon))
+
+    def offers(self, contacts: Contacts, run: int = 0) -> Offers:
+        """Return the peers offered in one run, to be taken block by block.
+
+        Examples
+        --------
+        >>> offers = Gossip(every=2).offers(Contacts.everyone(2))
+        >>> offers.take(1).tolist(), offers.take(2).tolist()
+        ([[1, 0]], [[-1, -1], [1, 0]])
+        """
+        return Offers(self, contacts, self._state(run))
 
     def _state(self, run: int) -> Ints:
         seeds = np.random.SeedSequence(self.seed, spawn_key=(_SPAWN_KEY, run))
         return seeds.generate_state(4).astype(np.int64) | 1
+
+
+class Offers:
+    """The peers offered to agents in one run, taken block by block.
+
+    Examples
+    --------
+    >>> Gossip().offers(Contacts.everyone(2)).take(2).shape
+    (2, 2)
+    """
+
+    def __init__(self, gossip: Gossip, contacts: Contacts, state: Ints) -> None:
+        self._gossip, self._state = gossip, state
+        self._caches = start(contacts)
+        self._time = 0
+
+    def take(self, n_steps: int) -> NDArray[np.int32]:
+        """Return who is offered to each agent at each of the next steps, [time, agent]; -1: none.
+
+        The numbers do not depend on the blocks.
+        """
+        every, caches = self._gossip.every, self._caches
+        shape = _check.positive_int("n_steps", n_steps), caches.sizes.size
+        offers = np.full(shape, -1, np.int32)
+        here = offers[-self._time % every :: every]
+        periods = np.empty(here.shape, np.int32)
+        swap = caches.names.shape[1] if self._gossip.swap is None else self._gossip.swap
+        exchange(caches, self._state, self._gossip.healing, swap, periods)
+        here[:] = periods
+        self._time += n_steps
+        return offers
 
 
 def start(contacts: Contacts) -> Caches:
@@ -143,9 +179,10 @@ def start(contacts: Contacts) -> Caches:
     shape = contacts.n_agents, max(contacts.size, _SMALLEST_CACHE)
     sizes = np.diff(contacts.starts) - 1
     caches = Caches(np.full(shape, -1), np.zeros(shape, np.int64), sizes, _blank_desk(*shape))
-    for a in range(contacts.n_agents):
-        known = contacts.known_by(a)
-        caches.names[a, : known.size - 1] = known[known != a]
+    owners = np.repeat(np.arange(contacts.n_agents), sizes)
+    others = contacts.names[contacts.names != np.repeat(np.arange(contacts.n_agents), sizes + 1)]
+    places = np.arange(others.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    caches.names[owners, places] = others
     return caches
 
 

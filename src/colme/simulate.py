@@ -31,6 +31,9 @@ Progress = Callable[[float], None]
 _PAIRS_PER_BLOCK = 50_000_000
 """(agent, peer) pairs in one piece of work: some 25 ms, so that Ctrl-C is heard at once."""
 
+_NO_STATES = np.empty((0, 0), np.int64)
+"""The whole horizon is one block, after which nothing goes on."""
+
 
 def simulate(
     samples: ArrayLike,
@@ -174,10 +177,12 @@ def _work_on_run(
 
     def work(first: int, last: int) -> None:
         desk = desks.get()
-        common = fleet, desk, first, last, trajectory.labels, slots, estimates, class_counts
+        here = slice(first, last)
+        kept = estimates[here], class_counts[here]
+        common = fleet, desk, _NO_STATES, True, first, last, trajectory.labels, slots, *kept
         try:
             if by_model:
-                kernels.collaborate_by_model(views, choice, *common, likely_counts)
+                kernels.collaborate_by_model(views, choice, *common, likely_counts[here])
             else:
                 kernels.collaborate(views, choice, *common)
         finally:

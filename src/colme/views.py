@@ -29,7 +29,7 @@ from colme.folding import (
 )
 from colme.summary import View, recentred
 
-__all__ = ["Views", "seen", "views_of"]
+__all__ = ["Views", "seen", "tell", "told_by_counts", "views_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -130,9 +130,10 @@ def _shared(samples: Array, bound: Counted, with_squares: bool) -> Views:
     horizon, n_agents = samples.shape
     means = np.empty((n_agents, horizon))
     squares = np.zeros(means.shape)
-    summarise(samples, means, squares if with_squares else squares[:0])
+    mean, square = np.zeros((2, n_agents))
+    summarise(samples, 0, mean, square, means, squares if with_squares else squares[:0])
     counts = np.broadcast_to(np.arange(1.0, horizon + 1), means.shape)
-    tables = np.broadcast_to(_told_by_counts(bound, horizon), (4, *means.shape))
+    tables = np.broadcast_to(told_by_counts(bound, horizon), (4, *means.shape))
     radii, spreads, slopes, offsets = tables
     epochs = np.broadcast_to(0.0, means.shape)
     return Views(means, counts, radii, spreads, slopes, offsets, squares, epochs)
@@ -195,7 +196,8 @@ def _fields(bound: Bound, samples: Array) -> Array:
         squares *= share
         epochs[:] = age // bound.memory
     else:
-        summarise(samples, means, squares)
+        mean, square = np.zeros((2, n_agents))
+        summarise(samples, 0, mean, square, means, squares)
         counts[:] = age + 1
     fields[2:6] = _told_alike(bound, samples)
     return fields
@@ -230,7 +232,7 @@ def _told_by_epochs(bound: Bound, samples: Array, counts: Array) -> Array:
     """Return what is told by streams that begin anew wherever the count is 1."""
     horizon, n_agents = samples.shape
     if isinstance(bound, Counted):
-        return _told_by_counts(bound, horizon)[:, 0, counts.astype(np.int64) - 1]
+        return told_by_counts(bound, horizon)[:, 0, counts.astype(np.int64) - 1]
     told = np.empty((4, n_agents, horizon))
     agents, starts = np.nonzero(counts == 1)
     ends = np.where(np.append(agents[1:], -1) == agents, np.append(starts[1:], 0), horizon)
@@ -251,13 +253,22 @@ def _told_alike(bound: Bound, samples: Array) -> Array:
     """Return radius, spread, slope and offset [4, agent, sample] of streams of equal counts."""
     within = bound.bound if isinstance(bound, Windowed | Discounted) else bound
     if isinstance(within, Counted):
-        return _told_by_counts(cast("Hashable", bound), len(samples))
+        return told_by_counts(cast("Hashable", bound), len(samples))
     return _told(bound, bound.stream(samples.shape[1]), samples)
 
 
 @lru_cache(maxsize=256)
-def _told_by_counts(bound: Any, horizon: int) -> Array:
-    """Return what is told where all follows from the count: one stream stands for every other."""
+def told_by_counts(bound: Any, horizon: int) -> Array:
+    """Return what is told where all follows from the count: one stream stands for every other.
+
+    The four are radius, spread, slope and offset, [4, 1, sample].
+
+    Examples
+    --------
+    >>> from colme.bounds import Laplace
+    >>> told_by_counts(Laplace(0.5, 0.05), 3).shape
+    (4, 1, 3)
+    """
     if not isinstance(bound, Counted):
         return _told(bound, bound.stream(), np.zeros(horizon))
     shapes = np.array([bound.shape(n) for n in range(1, horizon + 1)]).T
@@ -270,8 +281,21 @@ def _told(bound: Bound, stream: Stream[Any], samples: Array) -> Array:
     told = np.empty((4, samples[0].size, len(samples)))
     for t, sample in enumerate(samples):
         stream.update(sample)
-        evidence = recentred(stream.evidence, stream.mean)
-        told[0, :, t] = evidence.radius(log_risk)
-        told[1, :, t], told[2, :, t] = evidence.spread, evidence.slope
-        told[3, :, t] = evidence.offset
+        told[:, :, t] = tell(stream, log_risk)
     return told
+
+
+def tell(stream: Stream[Any], log_risk: float) -> Array:
+    """Return what streams followed at once say now: radius, spread, slope and offset, [4, agent].
+
+    Examples
+    --------
+    >>> from colme.bounds import Laplace
+    >>> streams = Laplace(0.5, 0.05).stream(2)
+    >>> streams.update([0.0, 1.0])
+    >>> tell(streams, -math.log(0.05)).shape
+    (4, 2)
+    """
+    evidence = recentred(stream.evidence, stream.mean)
+    radius = evidence.radius(log_risk)
+    return np.array([radius, evidence.spread, evidence.slope, evidence.offset]).reshape(4, -1)

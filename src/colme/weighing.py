@@ -131,14 +131,14 @@ class Weighing:
         model.likely(own, n, row, self.model, bench, same)
         return self._memory.named(same)
 
-    def learn(self, clock: float) -> None:
-        """Fit the model again, if there is one and it is time to."""
-        if not self.by_model or not model.refit_due(self.model, clock):
+    def learn(self, count: float, n_asked: float) -> None:
+        """Fit the model again, if there is one and these samples and queries make it time to."""
+        if not self.by_model or not model.refit_due(self.model, count, n_asked):
             return
         own, n, kept = self._memory.own, len(self._memory), self._memory.row
         row = self._weighed()
         model.learn_noise(n, self._scale, row, self.model)
-        model.refit(own, n, clock, row, self.model, self._room(n))
+        model.refit(own, n, count, n_asked, row, self.model, self._room(n))
         for l in range(n if row is not kept else 0):
             kept.precisions[l] = model.mean_precision(kept.counts[l], kept.squares[l], self.model)
 

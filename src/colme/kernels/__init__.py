@@ -5,7 +5,13 @@ Lives here: loops over time, agents and rows.  Must not know files, progress bar
 
 from colme.kernels.modelled import collaborate_by_model
 from colme.kernels.rows import Desk, Fleet
-from colme.kernels.settling import ClassCounts, last_wrong_class, last_wrong_estimate
+from colme.kernels.settling import (
+    ClassCounts,
+    fold_classes,
+    fold_errors,
+    last_wrong_class,
+    last_wrong_estimate,
+)
 from colme.kernels.weighted import collaborate
 
 __all__ = [
@@ -14,6 +20,8 @@ __all__ = [
     "Fleet",
     "collaborate",
     "collaborate_by_model",
+    "fold_classes",
+    "fold_errors",
     "last_wrong_class",
     "last_wrong_estimate",
 ]

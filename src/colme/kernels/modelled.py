@@ -18,7 +18,9 @@ from colme.kernels.rows import (
     enrol,
     last_look,
     padded,
+    put_away,
     room_for,
+    take_up,
 )
 from colme.kernels.settling import ClassCounts
 from colme.model import (
@@ -48,6 +50,8 @@ def collaborate_by_model(
     choice: Choice,
     fleet: Fleet,
     desk: Desk,
+    states: NDArray[np.int64],
+    begins: bool,
     first: int,
     last: int,
     labels: NDArray[np.int64],
@@ -59,7 +63,8 @@ def collaborate_by_model(
     """Do what `collaborate` does with weights from a model; likely_counts are of likely classes.
 
     The model's sums over members are kept up to date with every reply, and made anew when a peer
-    changes sides, after a fit, and once a round.
+    changes sides, after a fit, and once a round.  Likely classes need the whole horizon in one
+    block.
 
     Examples
     --------
@@ -68,20 +73,24 @@ def collaborate_by_model(
     >>> views, choice, fleet = Views(*[one] * 8), Choice(1, 2, 4, 0.0, 1.0), Fleet.of_all(1)
     >>> counts = class_counts, class_counts[:0]
     >>> desk = Desk.blank(longest_row=1, n_classes=1)
-    >>> collaborate_by_model(views, choice, fleet, desk, 0, 1, zero, zero, estimates, *counts)
+    >>> alone = desk, np.empty((0, 0), np.int64), True, 0, 1
+    >>> collaborate_by_model(views, choice, fleet, *alone, zero, zero, estimates, *counts)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)
     """
     n_agents, horizon = views.means.shape
-    row, tally, model, bench = desk
+    row, tally, _, model, bench, _ = desk
     known, revisits, suggestions = tally.known, fleet.revisits, fleet.suggestions
     offered = suggestions.shape[0] > 0
     for a in range(first, last):
-        own, n = enrol(choice, a, n_agents, fleet, labels, row, tally)
+        if begins:
+            own, n = enrol(choice, a, n_agents, fleet, labels, row, tally)
+            reset(model)
+            turn, revisit = Turn(-1, -1, 0), revisits[a, 0]
+            n_changed, n_uncounted = 1, 0  # the first class is new
+        else:
+            own, n, turn, revisit, n_changed, n_uncounted = take_up(a, desk, states)
         n_row = padded(n)
-        reset(model)
-        turn, revisit = Turn(-1, -1, 0), revisits[a, 0]
-        n_changed, n_uncounted = 1, 0  # the first class is new
         for t in range(horizon):
             news = seen(views, a, t)
             if news.epoch > row.epochs[own]:
@@ -108,10 +117,10 @@ def collaborate_by_model(
                 n_changed += renew(choice, l, news, row)
                 hear(l, news, row, model, bench)
             n_changed += classify(choice, own, n_row, row)
-            clock = max(row.counts[own], float(turn.n_asked))
-            if l >= 0 and refit_due(model, clock):
+            count, n_asked = row.counts[own], float(turn.n_asked)
+            if l >= 0 and refit_due(model, count, n_asked):
                 learn_noise(n, fleet.scales[a], row, model)
-                refit(own, n, clock, row, model, bench)
+                refit(own, n, count, n_asked, row, model, bench)
                 n_changed += 1
             if n_changed > 0:
                 gather(own, n, row, model, bench)
@@ -125,13 +134,15 @@ def collaborate_by_model(
             if slot < 0:
                 continue
             if estimates.shape[0] > 0:
-                estimates[a, slot] = estimate(own, n, row, model, bench)
+                estimates[a - first, slot] = estimate(own, n, row, model, bench)
             if class_counts.shape[0] > 0:
-                count_members(a, slot, n, n_uncounted > 0, labels, row, tally, class_counts)
+                count_members(a - first, slot, n, n_uncounted > 0, labels, row, tally, class_counts)
                 n_uncounted = 0
             if likely_counts.shape[0] > 0:
                 likely(own, n, row, model, bench, tally.same)
                 for k in range(likely_counts.shape[2]):
-                    likely_counts[a, slot, k] = 0
+                    likely_counts[a - first, slot, k] = 0
                 for i in range(n):
-                    likely_counts[a, slot, labels[known[i]]] += tally.same[i]
+                    likely_counts[a - first, slot, labels[known[i]]] += tally.same[i]
+        if states.shape[0] > 0:
+            put_away(a, own, n, turn, revisit, n_changed, n_uncounted, desk, states)

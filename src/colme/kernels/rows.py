@@ -16,19 +16,22 @@ from colme._compile import compiled
 from colme.algorithm import ClassTest
 from colme.kernels.settling import ClassCounts
 from colme.model import Bench, Model
-from colme.rules import Choice, Row, belongs, next_room, remember, view
+from colme.rules import Choice, Row, Turn, belongs, next_room, remember, view
 from colme.summary import View
 
 __all__ = [
     "Desk",
     "Fleet",
+    "Mark",
     "Tally",
     "admit",
     "count_members",
     "enrol",
     "last_look",
     "padded",
+    "put_away",
     "room_for",
+    "take_up",
 ]
 
 _VECTOR = 16
@@ -89,52 +92,99 @@ class Tally(NamedTuple):
     same: NDArray[np.bool_]
 
 
+class Mark(NamedTuple):
+    """Where an agent stopped at the end of a block of time, beside its row and its model.
+
+    Attributes
+    ----------
+    places
+        Its own entry, the entries of its row, where it is in its round of queries (a `Turn`), how
+        often it goes to an excluded peer, and how many changes of its class were not summed up, or
+        not counted, yet.
+    sums
+        Σ weights and Σ weights · means of its peers, where these are kept up to date.
+
+    Examples
+    --------
+    >>> Desk.blank(longest_row=3, n_classes=2).mark.places.size
+    8
+    """
+
+    places: NDArray[np.int64]
+    sums: NDArray[np.float64]
+
+
 class Desk(NamedTuple):
     """Room for one agent after another to work in: a loop takes no memory of its own.
+
+    Attributes
+    ----------
+    row, tally, mark, model
+        What an agent knows; its model only where peers are weighed by one.
+    bench
+        Room to work in: nothing here outlives a step.
+    kept
+        The memory of all but the bench, word by word: what to put away to go on from later.
 
     Examples
     --------
     >>> Desk.blank(longest_row=20, n_classes=2).row.means.shape
     (32,)
+    >>> Desk.blank(longest_row=20, n_classes=2, by_model=False).kept.nbytes
+    3008
     """
 
     row: Row
     tally: Tally
+    mark: Mark
     model: Model
     bench: Bench
+    kept: NDArray[np.int64]
 
     @staticmethod
-    def blank(longest_row: int, n_classes: int) -> Desk:
+    def blank(longest_row: int, n_classes: int, by_model: bool = True) -> Desk:
         """Return a desk with room for rows of that length."""
         n = padded(longest_row)
         row, model, bench = Row.blank(n), Model.blank(), Bench.blank(n)
         tally = [[0] * n, [False] * n, [0] * n_classes, [False] * n]
-        parts = [np.array(part) for part in (*row, *tally, *model, *bench)]
-        places = iter(_side_by_side(parts))
+        mark = [[0] * 8, [0.0] * 2]
+        parts = [np.array(part) for part in (*row, *tally, *mark, *model, *bench)]
+        memory, places = _side_by_side(parts)
+        n_kept = len(row) + len(tally) + len(mark) + (len(model) if by_model else 0)
+        n_words = sum(map(_room, parts[:n_kept])) // 8
+        rest = iter(places)
         return Desk(
-            Row(*(next(places) for _ in row)),
-            Tally(*(next(places) for _ in tally)),
-            Model(*(next(places) for _ in model)),
-            Bench(*(next(places) for _ in bench)),
+            Row(*(next(rest) for _ in row)),
+            Tally(*(next(rest) for _ in tally)),
+            Mark(*(next(rest) for _ in mark)),
+            Model(*(next(rest) for _ in model)),
+            Bench(*(next(rest) for _ in bench)),
+            memory[:n_words],
         )
 
 
-def _side_by_side(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return copies in one piece of memory, always at the same distances from each other.
+def _room(part: NDArray[Any]) -> int:
+    """Return the bytes that a part takes: whole lines."""
+    return -(-part.nbytes // _LINE) * _LINE
+
+
+def _side_by_side(parts: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
+    """Return one piece of memory, and in it copies, always at the same distances from each other.
 
     Compiled loops ask whether their arrays could overlap, and sum in another order if they could;
     the answer, and so the last bit of a sum, must not depend on where memory happened to be free.
     """
-    sizes = [(part.nbytes // _LINE + 2) * _LINE for part in parts]
-    memory = np.zeros(sum(sizes) + _LINE, np.uint8)
-    start = -memory.ctypes.data % _LINE
-    copies = []
-    for part, size in zip(parts, sizes, strict=True):
-        copy = memory[start : start + part.nbytes].view(part.dtype).reshape(part.shape)
+    size = sum(map(_room, parts))
+    raw = np.zeros(size + _LINE, np.uint8)
+    start = -raw.ctypes.data % _LINE
+    memory = raw[start : start + size]
+    copies, place = [], 0
+    for part in parts:
+        copy = memory[place : place + part.nbytes].view(part.dtype).reshape(part.shape)
         copy[...] = part
         copies.append(copy)
-        start += size
-    return copies
+        place += _room(part)
+    return memory.view(np.int64), copies
 
 
 @compiled
@@ -192,6 +242,54 @@ def enrol(
     row.shown[own] = True
     tally.members_of[:] = 0
     return own, n
+
+
+@compiled
+def put_away(
+    a: int,
+    own: int,
+    n: int,
+    turn: Turn,
+    revisit: int,
+    n_changed: int,
+    n_uncounted: int,
+    desk: Desk,
+    states: NDArray[np.int64],
+) -> None:
+    """Keep all that agent a knows in states[agent], to `take_up` in the next block of time.
+
+    Examples
+    --------
+    >>> desk = Desk.blank(longest_row=3, n_classes=1)
+    >>> states = np.empty((1, desk.kept.size), np.int64)
+    >>> put_away(0, 2, 3, Turn(1, -1, 9), 0, 1, 0, desk, states)
+    >>> desk.mark.places[:] = 0
+    >>> take_up(0, desk, states)[:3]
+    (2, 3, Turn(cursor=1, visited=-1, n_asked=9))
+    """
+    places = desk.mark.places
+    places[0], places[1], places[2], places[3] = own, n, turn.cursor, turn.visited
+    places[4], places[5], places[6], places[7] = turn.n_asked, revisit, n_changed, n_uncounted
+    for i in range(desk.kept.size):
+        states[a, i] = desk.kept[i]
+
+
+@compiled
+def take_up(a: int, desk: Desk, states: NDArray[np.int64]) -> tuple[int, int, Turn, int, int, int]:
+    """Lay out on the desk what agent a knew; return what `put_away` was told beside it.
+
+    Examples
+    --------
+    >>> desk = Desk.blank(longest_row=3, n_classes=1)
+    >>> states = np.zeros((1, desk.kept.size), np.int64)
+    >>> take_up(0, desk, states)[2]
+    Turn(cursor=0, visited=0, n_asked=0)
+    """
+    for i in range(desk.kept.size):
+        desk.kept[i] = states[a, i]
+    places = desk.mark.places
+    turn = Turn(int(places[2]), int(places[3]), int(places[4]))
+    return int(places[0]), int(places[1]), turn, int(places[5]), int(places[6]), int(places[7])
 
 
 @compiled

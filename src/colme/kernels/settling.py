@@ -1,6 +1,7 @@
 """When something was last wrong: the loops behind convergence and identification times.
 
-Lives here: scans of what a run kept.  Must not know how it was computed.
+Lives here: scans of what a run kept, or of one block of it after the other.  Must not know how it
+was computed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from colme._compile import kernel
 
 ClassCounts: TypeAlias = NDArray[np.int16 | np.int32]
 
-__all__ = ["ClassCounts", "last_wrong_class", "last_wrong_estimate"]
+__all__ = [
+    "ClassCounts",
+    "fold_classes",
+    "fold_errors",
+    "last_wrong_class",
+    "last_wrong_estimate",
+]
 
 
 @kernel
@@ -74,3 +81,69 @@ def last_wrong_class(
                     break
                 slot -= 1
             last[run, a] = slot
+
+
+@kernel
+def fold_errors(
+    estimates: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    start: int,
+    epsilons: NDArray[np.float64],
+    last: NDArray[np.int32],
+    slots: NDArray[np.int64],
+    kept: NDArray[np.float64],
+) -> None:
+    """Fold a block of estimates[agent, step] into last[ε, agent], the last step with an error > ε.
+
+    Steps count from 1, and the first of the block is `start` + 1.  Errors of a step go to
+    kept[``slots[step]``, agent], or nowhere if that is negative.  All arrays begin with the same
+    agent.
+
+    Examples
+    --------
+    >>> last, kept = np.zeros((1, 1), np.int32), np.empty((1, 1))
+    >>> estimates, targets, slots = np.array([[1.0, 0.5]]), np.zeros(1), np.array([-1, 0])
+    >>> fold_errors(estimates, targets, 10, np.array([0.7]), last, slots, kept)
+    >>> last.item(), kept.item()
+    (11, 0.5)
+    """
+    n_agents, n_steps = estimates.shape
+    for a in range(n_agents):
+        for t in range(n_steps):
+            error = abs(estimates[a, t] - targets[a])
+            for e in range(epsilons.size):
+                if not error <= epsilons[e]:  # a NaN estimate counts as wrong
+                    last[e, a] = start + t + 1
+            if slots[t] >= 0:
+                kept[slots[t], a] = error
+
+
+@kernel
+def fold_classes(
+    class_counts: ClassCounts,
+    labels: NDArray[np.int64],
+    mates: NDArray[np.int64],
+    start: int,
+    last: NDArray[np.int32],
+) -> None:
+    """Fold a block of class_counts[agent, step, class] into last[agent], the last with a wrong one.
+
+    The right class of an agent are its `mates`, so many of its own label, and nobody else.
+
+    Examples
+    --------
+    >>> last = np.zeros(1, np.int32)
+    >>> counts = np.array([[[2, 1], [2, 0]]], np.int16)
+    >>> fold_classes(counts, np.zeros(1, np.int64), np.array([2]), 10, last)
+    >>> last.item()
+    11
+    """
+    n_agents, n_steps, n_classes = class_counts.shape
+    for a in range(n_agents):
+        for t in range(n_steps):
+            others = 0
+            for k in range(n_classes):
+                others += class_counts[a, t, k]
+            own = class_counts[a, t, labels[a]]
+            if own != mates[a] or others != own:
+                last[a] = start + t + 1

@@ -21,7 +21,9 @@ from colme.kernels.rows import (
     enrol,
     last_look,
     padded,
+    put_away,
     room_for,
+    take_up,
 )
 from colme.kernels.settling import ClassCounts
 from colme.rules import (
@@ -46,6 +48,8 @@ def collaborate(
     choice: Choice,
     fleet: Fleet,
     desk: Desk,
+    states: NDArray[np.int64],
+    begins: bool,
     first: int,
     last: int,
     labels: NDArray[np.int64],
@@ -53,12 +57,13 @@ def collaborate(
     estimates: NDArray[np.float64],
     class_counts: ClassCounts,
 ) -> None:
-    """Run agents first..last-1 over the whole horizon of one run.
+    """Run agents first..last-1 over a block of time, at best the whole horizon of a run.
 
     An agent needs nothing from the others but `views`, so agents run one after another.  What
-    happens at time t is written to slot ``slots[t]`` of estimates[agent, slot] and
-    class_counts[agent, slot, class], or nowhere if that is negative; an array without agents is
-    not recorded.  `desk` is room to work in.
+    happens at time t is written to slot ``slots[t]`` of estimates[agent - first, slot] and
+    class_counts[agent - first, slot, class], or nowhere if that is negative; an array without
+    agents is not recorded.  `desk` is room to work in.  What agents know is put away in
+    states[agent], unless that has no agents, and taken up from there unless the run `begins`.
 
     A shortcut leaves the result as it is: simple weights only need the sums over members, which
     one reply changes by one term as long as the class stays.
@@ -69,20 +74,25 @@ def collaborate(
     >>> estimates, class_counts = np.empty((1, 1)), np.empty((1, 1, 1), np.int16)
     >>> views, choice = Views(*[one] * 8), Choice(1, 0, 0, 0.0, 1.0)
     >>> fleet, desk = Fleet.of_all(1), Desk.blank(longest_row=1, n_classes=1)
-    >>> collaborate(views, choice, fleet, desk, 0, 1, zero, zero, estimates, class_counts)
+    >>> states, both = np.empty((0, 0), np.int64), (estimates, class_counts)
+    >>> collaborate(views, choice, fleet, desk, states, True, 0, 1, zero, zero, *both)
     >>> estimates.item(), class_counts.item()
     (1.0, 1)
     """
     n_agents, horizon = views.means.shape
-    row, tally, _, _ = desk
+    row, tally, mark, _, _, _ = desk
     known, revisits, suggestions = tally.known, fleet.revisits, fleet.suggestions
     offered = suggestions.shape[0] > 0
     for a in range(first, last):
-        own, n = enrol(choice, a, n_agents, fleet, labels, row, tally)
+        if begins:
+            own, n = enrol(choice, a, n_agents, fleet, labels, row, tally)
+            turn, revisit = Turn(-1, -1, 0), revisits[a, 0]
+            n_changed, n_uncounted = 1, 0  # the first class is new
+            weights = total = 0.0
+        else:
+            own, n, turn, revisit, n_changed, n_uncounted = take_up(a, desk, states)
+            weights, total = mark.sums[0], mark.sums[1]
         n_row = padded(n)
-        turn, revisit = Turn(-1, -1, 0), revisits[a, 0]
-        n_changed, n_uncounted = 1, 0  # the first class is new
-        weights = total = 0.0
         for t in range(horizon):
             news = seen(views, a, t)
             if news.epoch > row.epochs[own]:
@@ -134,7 +144,10 @@ def collaborate(
             if slot < 0:
                 continue
             if estimates.shape[0] > 0:
-                estimates[a, slot] = estimate
+                estimates[a - first, slot] = estimate
             if class_counts.shape[0] > 0:
-                count_members(a, slot, n, n_uncounted > 0, labels, row, tally, class_counts)
+                count_members(a - first, slot, n, n_uncounted > 0, labels, row, tally, class_counts)
                 n_uncounted = 0
+        if states.shape[0] > 0:
+            mark.sums[0], mark.sums[1] = weights, total
+            put_away(a, own, n, turn, revisit, n_changed, n_uncounted, desk, states)

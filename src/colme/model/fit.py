@@ -22,6 +22,7 @@ from colme.model.state import (
     LOWEST,
     MOST_CLASSES,
     NEXT,
+    NEXT_ASKED,
     NOISE,
     SIZE,
     STRAYS,
@@ -35,7 +36,8 @@ from colme.rules import Row
 __all__ = ["learn_noise", "refit"]
 
 _REFIT_RATIO, _FRESH_RATIO = 1.2, 1.5
-"""A fit is kept until the agent has so many times the samples; so is a fit from quantiles."""
+"""A fit is kept until there are so many times the samples or the queries; one from quantiles, until
+there are so many times the queries."""
 _WARM_STEPS, _CROWD_STEPS = 5, 3
 """Steps of a fit from the last one, and of the crowd's."""
 _SCALE_COUNT = 1.0
@@ -172,8 +174,17 @@ def _found(a: int, n: int, size: int, width: float, row: Row, model: Model, benc
 
 
 @compiled
-def refit(a: int, n: int, count: float, row: Row, model: Model, bench: Bench) -> None:
-    """Fit the model to the n means of the row, for agent a, which has so many samples.
+def _later(x: float) -> float:
+    """Return the next number of samples or queries, after x, at which to fit."""
+    later = float(math.floor(x * _REFIT_RATIO))
+    return later if later > x + 1.0 else x + 1.0
+
+
+@compiled
+def refit(
+    a: int, n: int, count: float, n_asked: float, row: Row, model: Model, bench: Bench
+) -> None:
+    """Fit the model to the n means of the row, for agent a with so many samples and queries.
 
     Excluded peers are fitted too: to leave out those that chance has carried far away would make
     the others look closer than they are.
@@ -183,23 +194,24 @@ def refit(a: int, n: int, count: float, row: Row, model: Model, bench: Bench) ->
     >>> row, model = Row.blank(40), Model.blank()
     >>> row.means[:] = [0.0] * 20 + [1.0] * 20
     >>> row.precisions[:] = [100.0] * 40
-    >>> refit(0, 40, 10, row, model, Bench.blank(40))
-    >>> sorted(round(atom, 6) for atom in model.atoms[:2]), model.facts[NEXT]
-    ([0.0, 1.0], 12.0)
+    >>> refit(0, 40, 1000, 10, row, model, Bench.blank(40))
+    >>> sorted(round(atom, 6) for atom in model.atoms[:2])
+    [0.0, 1.0]
+    >>> model.facts[NEXT], model.facts[NEXT_ASKED]
+    (1200.0, 12.0)
     """
-    later = float(math.floor(count * _REFIT_RATIO))
-    model.facts[NEXT] = later if later > count + 1.0 else count + 1.0
+    model.facts[NEXT], model.facts[NEXT_ASKED] = _later(count), _later(n_asked)
     known = _pack(n, row, bench)
     if known < FEWEST:
         return
-    width = _size_up(known, count, model, bench)
+    width = _size_up(known, max(count, n_asked), model, bench)
     for l in range(known):
         if bench.roots[l] > _WIDEST / width:
             bench.roots[l] = _WIDEST / width
             bench.precisions[l] = bench.roots[l] ** 2
     fresh, best = 0, -math.inf
-    if count >= model.facts[FRESH]:
-        model.facts[FRESH] = count * _FRESH_RATIO
+    if n_asked >= model.facts[FRESH]:
+        model.facts[FRESH] = n_asked * _FRESH_RATIO
         fresh, best = fit_anew(known, width, bench)
     size = int(model.facts[SIZE])
     warm = -math.inf

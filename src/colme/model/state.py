@@ -27,6 +27,7 @@ __all__ = [
     "LOWEST",
     "MOST_CLASSES",
     "NEXT",
+    "NEXT_ASKED",
     "NOISE",
     "N_FACTS",
     "SIZE",
@@ -48,8 +49,8 @@ MOST_CLASSES = 8
 STRAYS = MOST_CLASSES
 """Where `shares` keeps the strays', and the sums the crowd's."""
 NEXT, SIZE, WIDTH, TRUST, CROWD_MEAN, CROWD_VARIANCE, NOISE, FRESH = range(8)
-FORGOTTEN, LOWEST, HIGHEST = 8, 9, 10
-N_FACTS = 11
+FORGOTTEN, LOWEST, HIGHEST, NEXT_ASKED = range(8, 12)
+N_FACTS = 12
 """How many `facts` there are; the names above say where each is kept."""
 FEWEST = 3
 """Means needed for a fit."""
@@ -64,10 +65,11 @@ class Model(NamedTuple):
     Attributes
     ----------
     facts
-        When to fit again, how many classes, the width over which strays lie (0: not fitted), how
-        far to trust the classes rather than the crowd, the crowd's mean and variance, the variance
-        of a sample averaged over all streams, when to fit from quantiles again, how many peers
-        were forgotten to make room, and the lowest and the highest of their means.
+        At how many samples to fit again, how many classes, the width over which strays lie (0: not
+        fitted), how far to trust the classes rather than the crowd, the crowd's mean and variance,
+        the variance of a sample averaged over all streams, at how many queries to fit from
+        quantiles again, how many peers were forgotten to make room, the lowest and the highest of
+        their means, and at how many queries to fit again.
     atoms, shares, variances
         Mean, share and spread of each class, 0 unless it must be several that are not told apart
         yet; the last share is the strays'.
@@ -76,7 +78,7 @@ class Model(NamedTuple):
 
     Examples
     --------
-    >>> refit_due(Model.blank(), 2), refit_due(Model.blank(), 3)
+    >>> refit_due(Model.blank(), 2, 2), refit_due(Model.blank(), 3, 2)
     (False, True)
     """
 
@@ -96,15 +98,24 @@ class Model(NamedTuple):
 
     @staticmethod
     def of(parts: Sequence[Sequence[float]]) -> Model:
-        """Return a model of lists with these numbers; refuse what no fit can have left."""
+        """Return a model of lists with these numbers; refuse what no fit can have left.
+
+        A model without `NEXT_ASKED`, from before there was a schedule of queries, is fitted again
+        soon.
+        """
         model = Model.blank()
+        is_old = len(parts) == len(model) and len(parts[0]) == NEXT_ASKED
+        parts = [[*parts[0], 0.0], *parts[1:]] if is_old else parts
         if (
             [len(part) for part in parts] != [len(part) for part in model]
             or not all(math.isfinite(value) for part in parts for value in part)
             or parts[0][SIZE] not in range(MOST_CLASSES + 1)
         ):
             raise ValueError(f"a model is {N_FACTS} facts and 5 lists of classes; received {parts}")
-        return Model(*(list(part) for part in parts))
+        model = Model(*(list(part) for part in parts))
+        if is_old:
+            hurry(model)
+        return model
 
 
 class Bench(NamedTuple):
@@ -150,7 +161,7 @@ def reset(model: Model) -> None:
     >>> model = Model.blank()
     >>> model.facts[NEXT] = 50.0
     >>> reset(model)
-    >>> refit_due(model, 3)
+    >>> refit_due(model, 3, 0)
     True
     """
     for i in range(N_FACTS):
@@ -158,7 +169,7 @@ def reset(model: Model) -> None:
     for k in range(MOST_CLASSES + 1):
         model.atoms[k] = model.shares[k] = model.variances[k] = 0.0
         model.weights[k] = model.totals[k] = 0.0
-    model.facts[NEXT] = float(FEWEST)
+    model.facts[NEXT] = model.facts[NEXT_ASKED] = float(FEWEST)
 
 
 @compiled
@@ -191,19 +202,22 @@ def hurry(model: Model) -> None:
     >>> model = Model.blank()
     >>> model.facts[NEXT] = 50.0
     >>> hurry(model)
-    >>> refit_due(model, 3)
+    >>> refit_due(model, 3, 0)
     True
     """
-    model.facts[NEXT], model.facts[FRESH] = float(FEWEST), 0.0
+    model.facts[NEXT] = model.facts[NEXT_ASKED] = float(FEWEST)
+    model.facts[FRESH] = 0.0
 
 
 @compiled
-def refit_due(model: Model, count: float) -> bool:
-    """Return whether an agent with so many samples should fit again.
+def refit_due(model: Model, count: float, n_asked: float) -> bool:
+    """Return whether an agent with so many samples and queries should fit again.
+
+    Either alone is enough: who has taken many samples alone learns most from its first queries.
 
     Examples
     --------
-    >>> refit_due(Model.blank(), 10)
-    True
+    >>> refit_due(Model.blank(), 10, 0), refit_due(Model.blank(), 0, 10)
+    (True, True)
     """
-    return count >= model.facts[NEXT]
+    return count >= model.facts[NEXT] or n_asked >= model.facts[NEXT_ASKED]

@@ -1,0 +1,240 @@
+"""What is kept of a simulation too large to keep: error quantiles over time, and times per agent.
+
+Lives here: Folding (one run, block by block) and Digest (what came out of all runs).  Must not know
+how estimates were computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colme import _check, kernels
+
+__all__ = ["QUANTILES", "Digest", "Folding", "usual_times"]
+
+QUANTILES = (0.5, 0.9, 0.99, 1.0)
+"""The quantiles of the error over agents that are kept: the last is the largest error."""
+_N_TIMES = 100
+"""At about so many steps quantiles are taken, unless others are asked for."""
+
+Array = NDArray[np.float64]
+
+
+def usual_times(horizon: int) -> NDArray[np.int64]:
+    """Return the steps at which errors are looked at: evenly spaced, the last among them.
+
+    Examples
+    --------
+    >>> usual_times(3).tolist(), usual_times(1000)[:2].tolist(), usual_times(1000).size
+    ([1, 2, 3], [10, 20], 100)
+    """
+    every = -(-_check.positive_int("horizon", horizon) // _N_TIMES)
+    times = np.arange(every, horizon + 1, every)
+    return times if times.size and times[-1] == horizon else np.append(times, horizon)
+
+
+class Folding:
+    """The metrics of one run, folded block by block.
+
+    Blocks follow each other in time.  Between `open` and `close` of a block, every agent is folded
+    once; different agents may be folded by different threads.
+
+    Parameters
+    ----------
+    true_means
+        What estimates are held against, [agent].
+    horizon
+        How many steps the run has.
+    epsilons
+        Accuracies for convergence times and shares of wrong estimates.
+    times
+        The steps, counted from 1, at which errors are looked at; by default about a hundred.
+    identifiable
+        Whether classes are folded too.
+
+    Examples
+    --------
+    >>> folding = Folding(np.zeros(2), horizon=2, epsilons=(0.5,))
+    >>> folding.open(0, 2)
+    >>> folding.fold(0, np.array([[9.0, 0.1], [0.2, 0.3]]))
+    >>> folding.close()
+    >>> folding.convergence_times.tolist(), folding.wrong_shares.tolist()
+    ([[2, 1]], [[0.5], [0.0]])
+    """
+
+    def __init__(
+        self,
+        true_means: ArrayLike,
+        horizon: int,
+        *,
+        epsilons: Sequence[float] = (0.1, 0.01),
+        times: ArrayLike | None = None,
+        identifiable: bool = False,
+    ) -> None:
+        self.horizon = _check.positive_int("horizon", horizon)
+        self.epsilons = tuple(_check.positive("epsilon", epsilon) for epsilon in epsilons)
+        self.times = usual_times(horizon) if times is None else _check_times(times, horizon)
+        self._targets = np.array(true_means, np.float64)
+        n_agents, n_times = self._targets.size, self.times.size
+        self.errors = np.full((n_times, len(QUANTILES)), np.nan)
+        self.mean_errors = np.full(n_times, np.nan)
+        self.wrong_shares = np.ones((n_times, len(self.epsilons)))
+        self.estimates = np.full(n_agents, np.nan)
+        self._last_wrong = np.zeros((len(self.epsilons), n_agents), np.int32)
+        self._last_wrong_class = np.zeros(n_agents if identifiable else 0, np.int32)
+        self._start, self._slots = 0, np.empty(0, np.int64)
+        self._kept = np.empty((0, n_agents))
+
+    def aim(self, true_means: ArrayLike) -> None:
+        """Hold estimates against other means from now on; between two blocks."""
+        self._targets[:] = true_means
+
+    def open(self, start: int, n_steps: int) -> None:
+        """Begin a block: steps `start` + 1 to `start` + `n_steps`, counted from 1."""
+        self._start = start
+        here = self.times[(self.times > start) & (self.times <= start + n_steps)]
+        self._slots = np.full(n_steps, -1)
+        self._slots[here - start - 1] = np.arange(here.size)
+        self._kept = np.empty((here.size, self._targets.size))
+
+    def fold(self, first: int, estimates: Array) -> None:
+        """Fold estimates[agent, step] of a whole block, of agents from `first` on."""
+        here = slice(first, first + len(estimates))
+        self.estimates[here] = estimates[:, -1]
+        kernels.fold_errors(
+            estimates,
+            self._targets[here],
+            self._start,
+            np.array(self.epsilons),
+            self._last_wrong[:, here],
+            self._slots,
+            self._kept[:, here],
+        )
+
+    def fold_classes(
+        self,
+        first: int,
+        class_counts: kernels.ClassCounts,
+        labels: NDArray[np.int64],
+        mates: NDArray[np.int64],
+    ) -> None:
+        """Fold class_counts[agent, step, class] likewise; agents have so many mates of their label.
+
+        Labels and mates are of all agents.
+        """
+        here = slice(first, first + len(class_counts))
+        kernels.fold_classes(
+            class_counts, labels[here], mates[here], self._start, self._last_wrong_class[here]
+        )
+
+    def close(self) -> None:
+        """End the block, in which every agent was folded."""
+        first = int(np.searchsorted(self.times, self._start, "right"))
+        for slot, errors in enumerate(self._kept, start=first):
+            for e, epsilon in enumerate(self.epsilons):
+                self.wrong_shares[slot, e] = 1.0 - (errors <= epsilon).mean()
+            known = errors[~np.isnan(errors)]  # who has no sample yet has no estimate
+            if known.size:
+                self.errors[slot] = np.quantile(known, QUANTILES)
+                self.mean_errors[slot] = known.mean()
+        self._kept = np.empty((0, self._targets.size))
+
+    @property
+    def is_identifiable(self) -> bool:
+        """Whether classes are folded too."""
+        return self._last_wrong_class.size > 0
+
+    @property
+    def convergence_times(self) -> NDArray[np.int32]:
+        """The first step from which each error stays at most ε, [epsilon, agent]."""
+        return self._last_wrong + np.int32(1)
+
+    @property
+    def identification_times(self) -> NDArray[np.int32] | None:
+        """The first step from which each class stays right, [agent]; None if not folded."""
+        return self._last_wrong_class + np.int32(1) if self.is_identifiable else None
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """What a simulation left behind whose trajectory would be too large.
+
+    Attributes
+    ----------
+    name
+        What ran.
+    horizon
+        For how many steps.
+    labels
+        The true class of each agent.
+    epsilons
+        Accuracies that times and shares are about.
+    times
+        The steps, counted from 1, at which errors were looked at.
+    errors
+        float64[run, time, quantile]: the error's `QUANTILES` over agents.
+    mean_errors
+        float64[run, time]: its average over agents.
+    wrong_shares
+        float64[run, time, epsilon]: the share of agents whose error is larger than ε.
+    convergence_times
+        int32[run, epsilon, agent]: the first step from which the error stays at most ε, all steps
+        looked at; horizon + 1: not within the horizon.
+    identification_times
+        int32[run, agent]: the first step from which the optimistic class is right; or None.
+    estimates
+        float64[run, agent] at the end.
+
+    Examples
+    --------
+    >>> folding = Folding(np.zeros(2), horizon=1, epsilons=(0.5,))
+    >>> folding.open(0, 1)
+    >>> folding.fold(0, np.array([[0.1], [0.9]]))
+    >>> folding.close()
+    >>> digest = Digest.of("local", np.zeros(2, np.int64), [folding])
+    >>> digest.wrong_shares.tolist(), digest.convergence_times.tolist()
+    ([[[0.5]]], [[[1, 2]]])
+    """
+
+    name: str
+    horizon: int
+    labels: NDArray[np.int64]
+    epsilons: tuple[float, ...]
+    times: NDArray[np.int64]
+    errors: Array
+    mean_errors: Array
+    wrong_shares: Array
+    convergence_times: NDArray[np.int32]
+    identification_times: NDArray[np.int32] | None
+    estimates: Array
+
+    @classmethod
+    def of(cls, name: str, labels: NDArray[np.int64], runs: Sequence[Folding]) -> Digest:
+        """Return what is left of runs whose blocks are all closed."""
+        identified = [run.identification_times for run in runs]
+        known = [times for times in identified if times is not None]
+        return cls(
+            name=name,
+            horizon=runs[0].horizon,
+            labels=labels,
+            epsilons=runs[0].epsilons,
+            times=runs[0].times,
+            errors=np.stack([run.errors for run in runs]),
+            mean_errors=np.stack([run.mean_errors for run in runs]),
+            wrong_shares=np.stack([run.wrong_shares for run in runs]),
+            convergence_times=np.stack([run.convergence_times for run in runs]),
+            identification_times=np.stack(known) if known else None,
+            estimates=np.stack([run.estimates for run in runs]),
+        )
+
+
+def _check_times(times: ArrayLike, horizon: int) -> NDArray[np.int64]:
+    steps = np.asarray(times)
+    rising = steps.ndim == 1 and steps.size and steps.dtype.kind in "iu"
+    if not rising or steps[0] < 1 or steps[-1] > horizon or (np.diff(steps) < 1).any():
+        raise ValueError(f"times must list rising steps from 1 to {horizon}; received {times!r}")
+    return steps.astype(np.int64)

@@ -1,0 +1,149 @@
+"""What a large simulation takes: memory by counting, how long a block may be.
+
+Lives here: bytes per agent, and the memory that is free.  Must not know how anything runs.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from colme.kernels import Desk
+
+__all__ = ["Cost", "free_memory"]
+
+_VIEWS = 1 << 30
+"""Views of a block take at most so many bytes, unless one step alone takes more."""
+_BYTES_AROUND = 120
+"""Labels, true means, errors, estimates, sums, times: per agent."""
+_BYTES_PER_NAME = 8
+_BYTES_PER_CACHED_NAME = 16
+_BYTES_PER_OFFER = 4
+_SMALLEST_CACHE = 8
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The memory of a large simulation, and the block of time that follows from it.
+
+    Parameters
+    ----------
+    n_agents
+        How many agents there are.
+    longest_row
+        How many agents somebody knows at most, itself included.
+    horizon
+        How many steps a run has.
+    n_classes
+        How many labels there are.
+    by_model
+        Whether peers are weighed by a model.
+    bytes_told
+        What one agent's view at one step takes.
+    contacts
+        Whether somebody does not know everybody.
+    gossip
+        Whether agents hear of others.
+    runs
+        How many runs are kept at the end.
+
+    Examples
+    --------
+    >>> cost = Cost(1_000_000, longest_row=16, horizon=1000, n_classes=2, by_model=True)
+    >>> cost.block, round(cost.bytes / 1e9, 1)
+    (67, 4.0)
+    >>> everyone = Cost(10_000, longest_row=10_000, horizon=2000, n_classes=2, contacts=False)
+    >>> everyone.block, round(everyone.bytes / 1e9, 1)
+    (2000, 0.3)
+    """
+
+    n_agents: int
+    longest_row: int
+    horizon: int
+    n_classes: int = 1
+    by_model: bool = False
+    bytes_told: int = 16
+    contacts: bool = True
+    gossip: bool = False
+    runs: int = 1
+
+    @property
+    def block(self) -> int:
+        """How many steps are drawn and run at once; all of them, where that takes less memory."""
+        each = self.n_agents * self.bytes_told
+        fitting = max(1, min(self.horizon, _VIEWS // each))
+        whole = self.horizon * each
+        return self.horizon if whole <= fitting * each + self._states else fitting
+
+    @property
+    def bytes(self) -> int:
+        """How much memory is taken at most."""
+        block = self.block
+        told = self.n_agents * block * self.bytes_told
+        states = self._states if block < self.horizon else 0
+        return told + states + self.n_agents * self._around(block)
+
+    @property
+    def _states(self) -> int:
+        """What all agents put away between two blocks."""
+        return self.n_agents * self.bytes_per_state
+
+    @property
+    def bytes_per_state(self) -> int:
+        """What one agent puts away between two blocks."""
+        small = Desk.blank(min(self.longest_row, 16), self.n_classes, self.by_model).kept.nbytes
+        if self.longest_row <= 16:
+            return small
+        large = Desk.blank(32, self.n_classes, self.by_model).kept.nbytes
+        return small + (-(-self.longest_row // 16) - 1) * (large - small)
+
+    def _around(self, block: int) -> int:
+        around = _BYTES_AROUND + 20 * self.runs
+        if self.contacts:
+            around += 2 * _BYTES_PER_NAME * self.longest_row
+        if self.gossip:
+            cache = max(self.longest_row, _SMALLEST_CACHE)
+            around += _BYTES_PER_CACHED_NAME * cache + _BYTES_PER_OFFER * block
+        return around
+
+
+def free_memory() -> int | None:
+    """Return how many bytes this process may still take; None if nobody says.
+
+    Examples
+    --------
+    >>> free = free_memory()
+    >>> free is None or free > 0
+    True
+    """
+    free = [found for found in (_available(), _within_group()) if found is not None]
+    return min(free) if free else _physical()
+
+
+def _available() -> int | None:
+    """Return what Linux says can be taken without swapping."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
+
+
+def _within_group() -> int | None:
+    """Return what a container leaves."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        most = (folder / "memory.max").read_text().strip()
+        taken = int((folder / "memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return None if most == "max" else max(int(most) - taken, 1)
+
+
+def _physical() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
