@@ -14,11 +14,25 @@ from typing import Self
 
 from colme import _check
 
-__all__ = ["ALGORITHMS", "Algorithm", "ClassTest", "QueryStrategy", "Weighting", "resolve"]
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "ClassTest",
+    "QueryStrategy",
+    "Weighting",
+    "Word",
+    "resolve",
+]
 
 
-class _Word(IntEnum):
-    """An integer for the compiled rules, a word for people: `Weighting.of("soft")`."""
+class Word(IntEnum):
+    """An integer for the compiled rules, a word for people.
+
+    Examples
+    --------
+    >>> Weighting.of("soft").word
+    'soft'
+    """
 
     @property
     def word(self) -> str:
@@ -35,7 +49,7 @@ class _Word(IntEnum):
         raise ValueError(f"{cls.__name__} must be one of {allowed}; received {value!r}")
 
 
-class QueryStrategy(_Word):
+class QueryStrategy(Word):
     """Whom an agent asks next.
 
     Examples
@@ -49,7 +63,7 @@ class QueryStrategy(_Word):
     RESTRICTED_ROUND_ROBIN = 2
 
 
-class ClassTest(_Word):
+class ClassTest(Word):
     """Who may share the agent's mean.
 
     Peers whose intervals overlap with its own; classmates known a priori; or peers that the joint
@@ -66,7 +80,7 @@ class ClassTest(_Word):
     JOINT = 2
 
 
-class Weighting(_Word):
+class Weighting(Word):
     """How much each member of the class counts in the estimate.
 
     Examples

@@ -37,7 +37,7 @@ def study(
     Parameters
     ----------
     name
-        One of batches, rates, views, noise, drift, conservative.
+        One of batches, rates, views, noise, drift, conservative, neighbours.
     runs
         Number of runs with fresh samples; by default as many as take less than half a minute.
     seed

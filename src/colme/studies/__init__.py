@@ -5,7 +5,7 @@ Lives here: the studies, and running and keeping them.  Must not know the comman
 Examples
 --------
 >>> list(STUDIES)
-['batches', 'rates', 'views', 'noise', 'drift', 'conservative']
+['batches', 'rates', 'views', 'noise', 'drift', 'conservative', 'neighbours']
 """
 
 from colme.studies.running import STUDIES, run, save

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from colme import _check
 from colme.paper.files import prepare_folder, write
-from colme.studies import batches, conservative, drift, noise, rates, views
+from colme.studies import batches, conservative, drift, neighbours, noise, rates, views
 from colme.studies.figure import draw
 from colme.studies.study import Study
 from colme.studies.work import Progress, Work
@@ -57,6 +57,7 @@ STUDIES: Mapping[str, Recipe] = MappingProxyType(
         "noise": Recipe(noise.QUESTION, 3, noise.PARTS, noise.measure),
         "drift": Recipe(drift.QUESTION, 3, drift.PARTS, drift.measure),
         "conservative": Recipe(conservative.QUESTION, 5, conservative.PARTS, conservative.measure),
+        "neighbours": Recipe(neighbours.QUESTION, 1, neighbours.PARTS, neighbours.measure),
     }
 )
 """What can be asked."""
@@ -98,10 +99,10 @@ def run(
 
     Examples
     --------
-    >>> run("swarms")
+    >>> run("swarms")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: unknown study 'swarms'; known: batches, rates, views, noise, drift, conservative
+    ValueError: unknown study 'swarms'; known: batches, rates, views, noise, drift, ...
     """
     recipe = recipe_of(name)
     work = Work(

@@ -6,17 +6,17 @@ means, samples or algorithms.
 
 from __future__ import annotations
 
-import operator
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme import _check
+from colme.contacts.drawing import draw_binomial, draw_others, draw_regular, draw_tree
+from colme.contacts.reading import check_name, read_graph
+from colme.contacts.rows import check_rows, find_roots, frozen, sort_rows
 
 __all__ = ["Contacts"]
 
@@ -45,12 +45,10 @@ class Contacts:
     names: Names
 
     def __post_init__(self) -> None:
-        starts = np.array(self.starts, np.int64)
-        names = np.array(self.names, np.int64)
-        _check_rows(starts, names)
-        for name, values in (("starts", starts), ("names", names)):
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+        starts, names = frozen(self.starts), frozen(self.names)
+        check_rows(starts, names)
+        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "names", names)
 
     @property
     def n_agents(self) -> int:
@@ -87,8 +85,8 @@ class Contacts:
         >>> Contacts.of_lists([[1], [0], []]).components()
         2
         """
-        owners = np.repeat(np.arange(self.n_agents), np.diff(self.starts))
-        return np.unique(_roots(owners, self.names, self.n_agents)).size
+        roots = find_roots(self.starts, self.names)
+        return int(np.count_nonzero(roots == np.arange(roots.size)))
 
     @classmethod
     def everyone(cls, n_agents: int) -> Contacts:
@@ -120,11 +118,61 @@ class Contacts:
                 f"size counts the agent itself and others of its fleet of {n}: it must be 1 to "
                 f"{n}; received {size}"
             )
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, 0)))
-        others = [rng.choice(n - 1, size - 1, replace=False) for _ in range(n)]
-        owners = np.repeat(np.arange(n), size - 1)
-        peers = np.concatenate(others)
-        return cls._of_pairs(owners, peers + (peers >= owners), n)
+        rows = np.empty((n, size), np.int64)
+        rows[:, 0] = np.arange(n)
+        rows[:, 1:] = draw_others(_rng(seed, 0), n, size - 1)
+        rows.sort(axis=1)
+        rows.setflags(write=False)
+        return cls(np.arange(0, n * size + 1, size), rows.ravel())
+
+    @classmethod
+    def regular(cls, n_agents: int, degree: int, seed: int = 0) -> Contacts:
+        """Return a random graph in which every agent has `degree` neighbours, no more, no less.
+
+        Examples
+        --------
+        >>> contacts = Contacts.regular(n_agents=50, degree=4, seed=1)
+        >>> {contacts.known_by(a).size for a in range(50)}, contacts.components()
+        ({5}, 1)
+        """
+        n, degree = _check.positive_int("n_agents", n_agents), _check.positive_int("degree", degree)
+        if degree >= n or n * degree % 2:
+            raise ValueError(
+                f"degree must be below n_agents, and one of both even: an edge has two ends; "
+                f"received degree={degree} for {n} agents: add or drop an agent, or change degree"
+            )
+        return cls._of_edges(*draw_regular(_rng(seed, 1), n, degree), n)
+
+    @classmethod
+    def binomial(cls, n_agents: int, p: float, seed: int = 0) -> Contacts:
+        """Return a random graph in which any two agents know each other with probability p.
+
+        Some agents may know nobody: see `components`.
+
+        Examples
+        --------
+        >>> contacts = Contacts.binomial(n_agents=200, p=0.05, seed=1)
+        >>> contacts.names.size - 200  # both directions; 1990 expected
+        1942
+        """
+        n, p = _check.positive_int("n_agents", n_agents), _check.share("p", p)
+        return cls._of_edges(*draw_binomial(_rng(seed, 2), n, p), n)
+
+    @classmethod
+    def tree(cls, n_agents: int, branching: int, seed: int = 0) -> Contacts:
+        """Return a tree: under each agent `branching` others, level by level until all are placed.
+
+        Levels are full but for the last.  Who is where is drawn at random.
+
+        Examples
+        --------
+        >>> tree = Contacts.tree(n_agents=7, branching=2, seed=1)
+        >>> sorted(tree.known_by(a).size - 1 for a in range(7))
+        [1, 1, 1, 1, 2, 3, 3]
+        """
+        n = _check.positive_int("n_agents", n_agents)
+        each = _check.positive_int("branching", branching)
+        return cls._of_edges(*draw_tree(_rng(seed, 3), n, each), n)
 
     @classmethod
     def of_lists(cls, lists: Iterable[Iterable[int]]) -> Contacts:
@@ -135,7 +183,7 @@ class Contacts:
         >>> Contacts.of_lists([[2], [], [0, 1]]).known_by(0).tolist()
         [0, 2]
         """
-        rows = [[_node(name) for name in names] for names in lists]
+        rows = [[check_name(name) for name in names] for names in lists]
         owners = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         peers = np.array([name for row in rows for name in row], np.int64)
         return cls._of_pairs(owners, peers, len(rows))
@@ -163,12 +211,8 @@ class Contacts:
         >>> ring.size, ring.known_by(0).tolist()
         (3, [0, 1, 4])
         """
-        pairs = [_pair(edge) for edge in _edges(graph)]
-        named = {name for pair in pairs for name in pair}
-        named.update(_node(name) for name in getattr(graph, "nodes", ()))
-        n = _fleet(named, n_agents, all_named=hasattr(graph, "nodes"))
-        ends = np.array(pairs, np.int64).reshape(-1, 2)
-        contacts = cls._of_pairs(ends.ravel(), ends[:, ::-1].ravel(), n)
+        ends, n = read_graph(graph, n_agents)
+        contacts = cls._of_edges(ends[:, 0], ends[:, 1], n)
         parts = 1 if disconnected else contacts.components()
         if parts > 1:
             raise ValueError(
@@ -178,103 +222,20 @@ class Contacts:
         return contacts
 
     @classmethod
+    def _of_edges(cls, firsts: Names, seconds: Names, n: int) -> Contacts:
+        """Let both ends of an edge know each other."""
+        return cls(*sort_rows([(firsts, seconds), (seconds, firsts)], n))
+
+    @classmethod
     def _of_pairs(cls, owners: Names, peers: Names, n: int) -> Contacts:
         """Sort pairs into rows, each with its owner and without repetitions."""
         outside = peers[(peers < 0) | (peers >= n)]
         if n == 0 or outside.size:
             received = f"agent {outside[0]}" if outside.size else "none"
             raise ValueError(f"contacts name agents of a fleet of {n}; received {received}")
-        keys = np.unique(np.concatenate([owners * n + peers, np.arange(n) * (n + 1)]))
-        return cls(np.searchsorted(keys, np.arange(n + 1) * n), keys % n)
+        return cls(*sort_rows([(owners, peers)], n))
 
 
-def _check_rows(starts: Names, names: Names) -> None:
-    """Refuse anything but one row of increasing names for each agent, itself among them."""
-    n = starts.size - 1
-    tidy = starts.ndim == names.ndim == 1 and n >= 1
-    if not tidy or starts[0] != 0 or starts[-1] != names.size or (np.diff(starts) < 1).any():
-        raise ValueError(
-            "starts must rise from 0 to the number of names, one for each agent and one more; "
-            f"received {starts.tolist()} for {names.size} names"
-        )
-    if ((names < 0) | (names >= n)).any():
-        raise ValueError(f"contacts name agents 0 to {n - 1}; received {names.tolist()}")
-    owners = np.repeat(np.arange(n), np.diff(starts))
-    own = np.bincount(owners[names == owners], minlength=n)
-    if (own != 1).any() or (np.diff(owners * n + names) <= 0).any():
-        raise ValueError(
-            "every row must hold its agent and rise without repetitions: build it with of_lists"
-        )
-
-
-def _roots(owners: Names, peers: Names, n: int) -> Names:
-    """Return, for each agent, the smallest agent of its part: hook the larger root, shorten."""
-    roots = np.arange(n)
-    while True:
-        before = roots.copy()
-        lower = np.minimum(roots[owners], roots[peers])
-        np.minimum.at(roots, before[owners], lower)
-        np.minimum.at(roots, before[peers], lower)
-        roots = roots[roots]
-        if (roots == before).all():
-            return roots
-
-
-def _edges(graph: Any) -> Iterator[Any]:
-    if isinstance(graph, str | os.PathLike):
-        return _edges_of_file(Path(graph))
-    edges = getattr(graph, "edges", graph)
-    try:
-        return iter(edges)
-    except TypeError:
-        raise ValueError(
-            f"a graph has edges, is an iterable of pairs, or a path of a file; received {graph!r}"
-        ) from None
-
-
-def _edges_of_file(path: Path) -> Iterator[tuple[int, int]]:
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
-        words = line.split("#")[0].split()
-        if not words:
-            continue
-        try:
-            yield int(words[0]), int(words[1])
-        except (IndexError, ValueError):
-            raise ValueError(
-                f"{path}, line {number}: an edge is two whole numbers; received {line!r}"
-            ) from None
-
-
-def _pair(edge: Any) -> tuple[int, int]:
-    try:
-        first, second = edge[0], edge[1]
-    except (TypeError, IndexError):
-        raise ValueError(f"an edge is a pair of agents; received {edge!r}") from None
-    return _node(first), _node(second)
-
-
-def _node(value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ValueError(
-            f"agents are numbered 0, 1, 2, ...; received {value!r}: renumber them"
-        ) from None
-
-
-def _fleet(named: set[int], n_agents: int | None, *, all_named: bool) -> int:
-    """Return how many agents there are, or raise ValueError if a graph names others."""
-    n = (
-        max(named, default=-1) + 1
-        if n_agents is None
-        else _check.positive_int("n_agents", n_agents)
-    )
-    wrong = [name for name in named if not 0 <= name < n]
-    missing = all_named and n_agents is None and len(named) < n
-    if n == 0 or wrong or missing:
-        received = f"agent {wrong[0]}" if wrong else f"{len(named)} nodes up to {n - 1}"
-        raise ValueError(
-            f"a graph names agents 0, 1, 2, ... {'' if n_agents is None else f'below {n}'}; "
-            f"received {received}: renumber its nodes"
-        )
-    return n
+def _rng(seed: int, kind: int) -> np.random.Generator:
+    """Return random numbers that no samples, changes or other graphs are drawn from."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, kind)))

@@ -1,0 +1,24 @@
+"""Collaboration on a graph: agents exchange with all their neighbours at every step.
+
+Lives here: B-ColME, C-ColME and CL-ColME, as devices can run them and as they were published.  Must
+not know experiments, studies or files.
+
+Examples
+--------
+>>> list(METHODS)[:3]
+['b-colme', 'c-colme', 'cl-colme']
+"""
+
+from colme.neighbours.method import METHODS, Links, LinkTest, Method, Reset, Sharing, Weights
+from colme.neighbours.simulate import simulate_neighbours
+
+__all__ = [
+    "METHODS",
+    "LinkTest",
+    "Links",
+    "Method",
+    "Reset",
+    "Sharing",
+    "Weights",
+    "simulate_neighbours",
+]
