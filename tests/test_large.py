@@ -250,3 +250,10 @@ def test_views_of_blocks_are_cut_from_those_of_the_whole() -> None:
         for here, there in zip(telling.views, whole, strict=True):
             np.testing.assert_array_equal(here, there[:, start : start + n_steps])
         start += n_steps
+
+
+def test_the_last_block_may_be_shorter_where_pieces_are_limited_by_what_they_write() -> None:
+    problem = Problem.gaussian([0.0, 1.0], n_agents=9000, sigma=0.5)
+    common: dict[str, Any] = {"horizon": 100, "contacts": Contacts.random(9000, 3), "delta": 0.1}
+    blocks = simulate_large(problem, "restricted-round-robin", block=90, threads=1, **common)
+    assert_same(blocks, simulate_large(problem, "restricted-round-robin", block=100, **common))

@@ -10,9 +10,12 @@ from colme.agent import Agent
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, QueryStrategy, Weighting
 from colme.arrivals import Arrivals
 from colme.contacts import Contacts
+from colme.digest import Digest
 from colme.gossip import Gossip
+from colme.large import simulate_large
 from colme.lockstep import lockstep
 from colme.messages import Query, Reply, Snapshot
+from colme.neighbours import METHODS, simulate_neighbours
 from colme.problem import Change, Problem
 from colme.simulate import simulate
 from colme.trajectory import Record, Trajectory
@@ -21,12 +24,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ALGORITHMS",
+    "METHODS",
     "Agent",
     "Algorithm",
     "Arrivals",
     "Change",
     "ClassTest",
     "Contacts",
+    "Digest",
     "Gossip",
     "Problem",
     "Query",
@@ -40,5 +45,7 @@ __all__ = [
     "lockstep",
     "metrics",
     "simulate",
+    "simulate_large",
+    "simulate_neighbours",
     "theory",
 ]

@@ -10,10 +10,12 @@ from typing import Any
 
 from rich.table import Table
 
-from colme._terminal.console import out
+from colme._terminal.console import err, out
 from colme.experiment import Experiment
 
-__all__ = ["print_algorithms", "print_summary"]
+__all__ = ["print_algorithms", "print_summary", "say_cost"]
+
+_N_STEPS_SHOWN = 4
 
 
 def print_algorithms(rows: list[dict[str, str]]) -> None:
@@ -22,6 +24,21 @@ def print_algorithms(rows: list[dict[str, str]]) -> None:
     for row in rows:
         table.add_row(row["name"], row["meaning"])
     out.print(table)
+
+
+def say_cost(n_bytes: int, seconds: float) -> None:
+    """Print what a long experiment is going to take."""
+    err.print(
+        f"this takes about {_duration(seconds)} and {n_bytes / 1e9:.2g} GB of memory",
+        highlight=False,
+    )
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def print_summary(
@@ -42,6 +59,9 @@ def print_summary(
         if "samples_per_step" in row:
             out.print(f"{row['samples_per_step']:.3g} samples per step and agent", highlight=False)
     out.print(_summary_table(experiment, rows))
+    for row in rows:
+        if "error_over_time" in row:
+            out.print(_errors_table(row["algorithm"], row["error_over_time"]))
     for row in rows:
         if "likely_identification_time" in row:
             cell = _cell(row["likely_identification_time"]["all"])
@@ -75,6 +95,20 @@ def _summary_table(experiment: Experiment, rows: list[dict[str, Any]]) -> Table:
         errors = [*row.get("error_before_change", {}).values(), row["final_error"]]
         cells = [_cell(identified and identified["all"]), *map(_cell, times)]
         table.add_row(row["algorithm"], *cells, *map(_error, errors))
+    return table
+
+
+def _errors_table(name: str, told: dict[str, Any]) -> Table:
+    """Return errors over agents at a few steps, where a trajectory was not kept."""
+    table = Table(title=f"{name}: error over agents", title_justify="left")
+    wrong = [f"> {epsilon}" for epsilon in told["wrong_share"]]
+    for column in ("step", "mean", "median", "99 %", "largest", *wrong):
+        table.add_column(column, justify="right", no_wrap=True)
+    last = len(told["step"]) - 1
+    for i in sorted({last * part // _N_STEPS_SHOWN for part in range(1, _N_STEPS_SHOWN + 1)}):
+        errors = [_error(told[key][i]) for key in ("mean", "median", "q99", "max")]
+        shares = [f"{share[i]:.2%}" for share in told["wrong_share"].values()]
+        table.add_row(str(told["step"][i]), *errors, *shares)
     return table
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from colme import ALGORITHMS, _terminal
 from colme._terminal.simulating import print_algorithms
+from colme.neighbours import METHODS
 
 __all__ = ["algorithms"]
 
@@ -28,6 +29,10 @@ def algorithms(*, json: bool = False) -> None:
             "meaning": algorithm.meaning,
         }
         for name, algorithm in ALGORITHMS.items()
+    ]
+    rows += [
+        {"name": name, "sharing": method.sharing.word, "meaning": f"on a graph: {method.meaning}"}
+        for name, method in METHODS.items()
     ]
     if json:
         _terminal.print_json(rows)

@@ -188,6 +188,12 @@ class ContactFlags(Flags):
         other.
     disconnected
         Accept a graph that falls into parts.
+    regular
+        Draw a graph in which everybody has so many neighbours.
+    edge_probability
+        Draw a graph with each edge at this probability.
+    tree
+        Draw a tree in which everybody has so many children.
     gossip
         Let agents hear of others, who take the places of excluded peers.
     gossip_every
@@ -199,12 +205,19 @@ class ContactFlags(Flags):
     contacts: int | None = None
     graph: str | None = None
     disconnected: bool | None = None
+    regular: int | None = None
+    edge_probability: float | None = None
+    tree: int | None = None
     gossip: bool | None = None
     gossip_every: int | None = None
     contacts_seed: int | None = None
 
-    called: ClassVar[dict[str, str]] = {"contacts": "size", "contacts_seed": "seed"}
-    choices: ClassVar[tuple[str, ...]] = ("size", "graph")
+    called: ClassVar[dict[str, str]] = {
+        "contacts": "size",
+        "edge_probability": "probability",
+        "contacts_seed": "seed",
+    }
+    choices: ClassVar[tuple[str, ...]] = ("size", "graph", "regular", "probability", "tree")
 
 
 @Parameter(name="*", group=Group("Bound", sort_key=5))

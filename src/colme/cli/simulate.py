@@ -12,10 +12,12 @@ from typing import Annotated, Any, ClassVar
 from cyclopts import Group, Parameter
 
 from colme import _terminal
-from colme._terminal.simulating import print_summary
+from colme._terminal.simulating import print_summary, say_cost
 from colme.cli.flags import ArrivalFlags, BoundFlags, ContactFlags, DriftFlags, Flags, ProblemFlags
 from colme.experiment import Experiment
-from colme.trajectory import check_path
+from colme.experiment.running import Running
+from colme.neighbours import METHODS
+from colme.trajectory import Trajectory, check_path
 
 __all__ = ["RunningFlags", "simulate"]
 
@@ -136,16 +138,21 @@ def simulate(
 
 
 def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_json: bool) -> None:
+    size = chosen.size(keeps=bool(files))
+    size.check()
     world, rows = chosen.world(), []
+    if size.is_long:
+        say_cost(size.bytes, Running(chosen, world, threads=threads).seconds())
     with _terminal.progress(len(chosen.algorithms)) as show:
 
         def progress(name: str, share: float) -> None:
             show(name, chosen.algorithms.index(name) + share)
 
-        for trajectory in chosen.run(world=world, threads=threads, progress=progress):
-            rows.append(world.summarise(trajectory, chosen.epsilons))
-            if trajectory.name in files:
-                trajectory.save(files[trajectory.name])
+        results = chosen.run(world=world, keeps=bool(files), threads=threads, progress=progress)
+        for result in results:
+            rows.append(world.summarise(result, chosen.epsilons))
+            if isinstance(result, Trajectory) and files:
+                result.save(files[result.name])
     if as_json:
         plain: dict[str, Any] = chosen.model_dump(mode="json", by_alias=True)
         _terminal.print_json({"experiment": plain, "results": rows})
@@ -161,6 +168,11 @@ def _files(names: tuple[str, ...], out: str | None) -> dict[str, Path]:
         raise ValueError(
             f"with {len(names)} algorithms the output name must contain {{algorithm}}; "
             f"received {out!r}"
+        )
+    on_graphs = [name for name in names if name in METHODS]
+    if on_graphs:
+        raise ValueError(
+            f"{', '.join(on_graphs)} leaves no trajectory, only what --json prints; drop --out"
         )
     files = {name: check_path(out.replace("{algorithm}", name)) for name in names}
     for path in files.values():

@@ -5,6 +5,7 @@ Lives here: the table [contacts].  Must not know problems, arrivals or bounds.
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -15,9 +16,11 @@ from colme.gossip import Gossip
 
 __all__ = ["ContactsSpec"]
 
+_CHOICES = ("size", "graph", "regular", "probability", "tree")
+
 
 class ContactsSpec(Table):
-    """Who knows whom, at random or from a graph, and whether agents hear of others by gossip.
+    """Who knows whom, at random or in a graph, and whether agents hear of others by gossip.
 
     See `colme.Contacts` and `colme.Gossip`.
 
@@ -30,6 +33,9 @@ class ContactsSpec(Table):
 
     size: int | None = Field(default=None, ge=1)
     graph: str | None = Field(default=None, min_length=1)
+    regular: int | None = Field(default=None, ge=0)
+    probability: float | None = Field(default=None, ge=0, le=1)
+    tree: int | None = Field(default=None, ge=1)
     disconnected: bool = False
     gossip: bool = False
     gossip_every: int | None = Field(default=None, ge=1)
@@ -37,10 +43,12 @@ class ContactsSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.size is None) == (self.graph is None):
+        chosen = self._given(*_CHOICES)
+        if len(chosen) != 1:
             raise ValueError(
-                "give either size, how many agents each knows, or graph, a file of edges; "
-                f"received size={self.size}, graph={self.graph!r}"
+                "give one of size, how many agents each knows; graph, a file of edges; regular, "
+                "how many neighbours each has; probability, of each edge; tree, how many children "
+                f"each has; received {', '.join(chosen) or 'none'}"
             )
         if self.disconnected and self.graph is None:
             raise ValueError("disconnected is about a graph: drop it, or give graph")
@@ -50,10 +58,7 @@ class ContactsSpec(Table):
 
     def build(self, n_agents: int) -> Contacts:
         """Return the contacts; those that are drawn come from `seed`."""
-        if self.size is not None:
-            contacts = Contacts.random(n_agents, self.size, self.seed)
-        else:
-            contacts = self._of_graph(n_agents)
+        contacts = self._draw(n_agents)
         if self.gossip and contacts.is_everyone:
             raise ValueError(
                 f"gossip helps agents that know only some others; received {n_agents} agents that "
@@ -64,6 +69,33 @@ class ContactsSpec(Table):
     def build_gossip(self) -> Gossip | None:
         """Return how agents hear of others; None if they do not."""
         return Gossip(every=self.gossip_every or 1, seed=self.seed) if self.gossip else None
+
+    def longest_row(self, n_agents: int) -> int:
+        """Return about how many agents somebody knows at most, itself included.
+
+        Examples
+        --------
+        >>> ContactsSpec(size=5).longest_row(20), ContactsSpec(regular=4).longest_row(20)
+        (5, 5)
+        """
+        if self.graph is not None:
+            return self.build(n_agents).size
+        if self.probability is not None:
+            expected = self.probability * n_agents
+            return min(n_agents, math.ceil(expected + 6 * math.sqrt(expected + 1)) + 1)
+        known = self.size or (0 if self.tree is None else self.tree + 2)
+        return min(n_agents, known if self.regular is None else self.regular + 1)
+
+    def _draw(self, n_agents: int) -> Contacts:
+        if self.size is not None:
+            return Contacts.random(n_agents, self.size, self.seed)
+        if self.regular is not None:
+            return Contacts.regular(n_agents, self.regular, self.seed)
+        if self.probability is not None:
+            return Contacts.binomial(n_agents, self.probability, self.seed)
+        if self.tree is not None:
+            return Contacts.tree(n_agents, self.tree, self.seed)
+        return self._of_graph(n_agents)
 
     def _of_graph(self, n_agents: int) -> Contacts:
         try:

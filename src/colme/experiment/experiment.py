@@ -7,6 +7,7 @@ line, tables for people or plots.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,16 +16,22 @@ from pydantic import Field, model_validator
 from colme._settings import Table, read_toml
 from colme.algorithm import ALGORITHMS, Weighting, resolve
 from colme.contacts import Contacts
+from colme.digest import Digest
 from colme.experiment.arrivals import ArrivalsSpec
 from colme.experiment.bounds import BoundSpec, DriftSpec, bounds_of
 from colme.experiment.contacts import ContactsSpec
 from colme.experiment.problem import ProblemSpec
+from colme.experiment.running import Running
+from colme.experiment.size import Size
 from colme.experiment.world import World
+from colme.neighbours import METHODS
 from colme.problem import Problem
-from colme.simulate import simulate
 from colme.trajectory import Record, Trajectory
 
 __all__ = ["Experiment"]
+
+_MOST_CHECKED = 20_000
+"""Agents of which contacts are drawn to see whether they can be."""
 
 
 class Experiment(Table):
@@ -64,7 +71,7 @@ class Experiment(Table):
             "": self._check_algorithms,
             "problem.changes: ": self._check_changes,
             "arrivals: ": self._check_arrivals,
-            "contacts: ": self._contacts,
+            "contacts: ": self._check_contacts,
             "bound: " if self.drift is None else "bound and drift: ": self._check_bounds,
         }
         faults = []
@@ -111,44 +118,93 @@ class Experiment(Table):
         *,
         world: World | None = None,
         record: Record | None = None,
+        keeps: bool = False,
         threads: int | None = None,
         progress: Callable[[str, float], None] | None = None,
-    ) -> Iterator[Trajectory]:
-        """Yield one trajectory for each algorithm; all of them see the same samples.
+    ) -> Iterator[Trajectory | Digest]:
+        """Yield what became of each algorithm; all of them see the same samples.
 
-        Unless told what to record, likely classes are kept of the algorithms that know them.  The
-        labels of a trajectory tell who shares a mean throughout: classes, split by changes.
+        That is a trajectory, with likely classes of the algorithms that know them.  Methods that
+        work on a graph give digests, and so does everything if samples would take more than a
+        gigabyte; unless `keeps`, or `record`, says that trajectories are wanted.  The labels tell
+        who shares a mean throughout: classes, split by changes.
         """
-        world = world or self.world()
-        samples = world.problem.draw(self.horizon, self.runs, self.seed, world.arrivals)
+        running = Running(self, world or self.world(), record, keeps or record is not None, threads)
         for name in self.algorithms:
-            chosen = resolve(name)
-            yield simulate(
-                samples,
-                name,
-                **bounds_of(world.problem, chosen.class_test, self.bound, self.drift),
-                delta=self.delta,
-                labels=world.labels,
-                eta=self.eta,
-                within=self.within,
-                arrivals=world.arrivals,
-                contacts=world.contacts,
-                gossip=world.gossip,
-                record=record or Record(likely_counts=chosen.weighting == Weighting.MODEL),
-                threads=threads,
-                progress=None if progress is None else _named(progress, name),
-            )
+            yield running.run(name, None if progress is None else partial(progress, name))
+
+    def size(self, keeps: bool = False) -> Size:
+        """Return how large the experiment is: what it takes, and whether it is folded.
+
+        `keeps` tells that somebody wants the trajectories.
+
+        Examples
+        --------
+        >>> problem = ProblemSpec(class_means=(0.2, 0.8), n_agents=6, sigma=0.1)
+        >>> Experiment(problem=problem).size().is_folded
+        False
+        """
+        weightings = [ALGORITHMS[name].weighting for name in self.algorithms if name in ALGORITHMS]
+        n_agents = self.problem.count_agents()
+        kept_for = {
+            "a trajectory that is kept": keeps,
+            "samples at uneven rates": self.arrivals is not None and self.arrivals.batch is None,
+            "a stream that restarts": self.drift is not None and self.drift.restart,
+            "a scale for each agent": isinstance(self.problem.sigma, tuple),
+        }
+        return Size(
+            n_agents,
+            self.horizon,
+            self.runs,
+            n_agents if self.contacts is None else self.contacts.longest_row(n_agents),
+            n_classes=len(self.problem.class_means) + len(self.problem.changes),
+            batch=self.batch,
+            kept_for=next((what for what, needed in kept_for.items() if needed), ""),
+            by_model=Weighting.MODEL in weightings,
+            gossip=self.contacts is not None and self.contacts.gossip,
+        )
+
+    @property
+    def batch(self) -> int:
+        """How many samples everybody takes at every step, where that is one number."""
+        return 1 if self.arrivals is None else self.arrivals.batch or 1
 
     def _contacts(self, problem: Problem) -> Contacts | None:
         return None if self.contacts is None else self.contacts.build(problem.n_agents)
 
+    def _check_contacts(self, problem: Problem) -> None:
+        # Those of a large fleet are built once, when it runs.
+        if problem.n_agents <= _MOST_CHECKED:
+            self._contacts(problem)
+
     def _check_algorithms(self, _: Problem) -> None:
         for name in self.algorithms:
-            resolve(name)
+            if name in METHODS:
+                self._check_method(name)
+            elif name not in ALGORITHMS:
+                known = ", ".join((*ALGORITHMS, *METHODS))
+                raise ValueError(f"unknown algorithm {name!r}; known: {known}")
         if len(set(self.algorithms)) < len(self.algorithms):
             raise ValueError(f"each algorithm runs once; received {', '.join(self.algorithms)}")
         if any(not epsilon > 0 for epsilon in self.epsilons):
             raise ValueError(f"each epsilon must be greater than 0; received {self.epsilons}")
+
+    def _check_method(self, name: str) -> None:
+        if self.contacts is None or self.contacts.size is not None:
+            received = "none" if self.contacts is None else f"size = {self.contacts.size}"
+            raise ValueError(
+                f"{name} works on a graph: give contacts as graph, regular, probability or tree; "
+                f"received {received}"
+            )
+        tables = ("arrivals", "bound", "drift", "eta", "within")
+        surplus = [table for table in tables if getattr(self, table) is not None]
+        surplus += ["problem.changes"] * bool(self.problem.changes)
+        surplus += ["contacts.gossip"] * self.contacts.gossip
+        if surplus:
+            raise ValueError(
+                f"{name} takes one sample a step, on a graph that only loses edges; received "
+                f"{', '.join(surplus)}: drop that, or the method"
+            )
 
     def _check_changes(self, _: Problem) -> None:
         late = [change.at for change in self.problem.changes if change.at > self.horizon]
@@ -165,7 +221,3 @@ class Experiment(Table):
     def _check_bounds(self, problem: Problem) -> None:
         for test in {resolve(name).class_test for name in self.algorithms if name in ALGORITHMS}:
             bounds_of(problem, test, self.bound, self.drift)
-
-
-def _named(progress: Callable[[str, float], None], name: str) -> Callable[[float], None]:
-    return lambda share: progress(name, share)

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from colme._settings import Table
 from colme.experiment.numbers import Sigmas
+from colme.experiment.size import Size
 from colme.noise import Bernoulli, Beta, Gaussian, Noise, Uniform
 from colme.problem import Problem
 
@@ -96,8 +97,19 @@ class ProblemSpec(Table):
                 f"{self.noise} noise takes {', '.join(allowed) or 'no parameter'}; "
                 f"missing: {', '.join(missing) or 'none'}; not used: {', '.join(surplus) or 'none'}"
             )
+        Size(self.count_agents(), horizon=1, runs=1, longest_row=1).check()
         self.build()
         return self
+
+    def count_agents(self) -> int:
+        """Return how many agents there are.
+
+        Examples
+        --------
+        >>> ProblemSpec(class_means=(0.2, 0.8), class_sizes=(3, 4), sigma=0.5).count_agents()
+        7
+        """
+        return sum(self.class_sizes or ()) if self.n_agents is None else self.n_agents
 
     def build(self) -> Problem:
         """Return the problem; classes, biases and movers that are drawn come from `seed`."""

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import metrics
+from colme.digest import QUANTILES, Digest
 from colme.trajectory import Trajectory
 
-__all__ = ["summarise"]
+__all__ = ["summarise", "summarise_digest"]
+
+_QUANTILE_NAMES = {0.5: "median", 0.9: "q90", 0.99: "q99", 1.0: "max"}
 
 
 def summarise(
@@ -80,6 +83,53 @@ def summarise(
     }
 
 
+def summarise_digest(
+    digest: Digest, *, changes: tuple[int, ...] = (), samples_per_step: float = 1.0
+) -> dict[str, Any]:
+    """Return what `summarise` does of a fleet too large to keep, and its errors over time.
+
+    Examples
+    --------
+    >>> from colme import Problem
+    >>> from colme.large import simulate_large
+    >>> digest = simulate_large(Problem.bernoulli([0.5], n_agents=9), "local", horizon=20)
+    >>> list(summarise_digest(digest)["error_over_time"])
+    ['step', 'mean', 'median', 'q90', 'q99', 'max', 'wrong_share']
+    """
+    identified = digest.identification_times
+    before = np.searchsorted(digest.times, changes) - 1
+    means = digest.mean_errors.mean(axis=0)
+    return {
+        "algorithm": digest.name,
+        "identification_time": None if identified is None else _table(digest, identified),
+        "convergence_time": {
+            f"{epsilon:g}": _table(digest, digest.convergence_times[:, e])
+            for e, epsilon in enumerate(digest.epsilons)
+        },
+        **_if(
+            bool(changes),
+            error_before_change={
+                str(step): float(means[slot]) if slot >= 0 else None
+                for step, slot in zip(changes, before.tolist(), strict=True)
+            },
+        ),
+        "final_error": _average(digest.mean_errors[:, -1]),
+        "error_over_time": {
+            "step": digest.times.tolist(),
+            "mean": means.tolist(),
+            **{
+                _QUANTILE_NAMES[quantile]: digest.errors[:, :, q].mean(axis=0).tolist()
+                for q, quantile in enumerate(QUANTILES)
+            },
+            "wrong_share": {
+                f"{epsilon:g}": digest.wrong_shares[:, :, e].mean(axis=0).tolist()
+                for e, epsilon in enumerate(digest.epsilons)
+            },
+        },
+        **_if(samples_per_step != 1, samples_per_step=samples_per_step),
+    }
+
+
 def _identification(
     trajectory: Trajectory, identifiable: bool, true_counts: ArrayLike | None
 ) -> dict[str, Any]:
@@ -93,13 +143,12 @@ def _identification(
     return found
 
 
-def _table(trajectory: Trajectory, times: NDArray[np.int64]) -> dict[str, Any]:
+def _table(result: Trajectory | Digest, times: NDArray[np.integer[Any]]) -> dict[str, Any]:
     """Return the spread of times[run, agent] and the share within the horizon, for each class."""
-    labels = trajectory.labels
+    labels = result.labels
     parts = {"all": times} | {str(label): times[:, labels == label] for label in np.unique(labels)}
     return {
-        key: vars(metrics.spread(part))
-        | {"within_horizon": float((part <= trajectory.horizon).mean())}
+        key: vars(metrics.spread(part)) | {"within_horizon": float((part <= result.horizon).mean())}
         for key, part in parts.items()
     }
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.contacts import Contacts
-from colme.experiment.summary import summarise
+from colme.digest import Digest, usual_times
+from colme.experiment.summary import summarise, summarise_digest
 from colme.gossip import Gossip
 from colme.problem import Problem
 from colme.trajectory import Trajectory
@@ -81,7 +82,20 @@ class World:
         mates = np.bincount(owners[labels[names] == labels[owners]], minlength=labels.size)
         return np.where(np.arange(labels.max() + 1) == labels[:, None], mates[:, None], 0)
 
-    def summarise(self, trajectory: Trajectory, epsilons: tuple[float, ...]) -> dict[str, Any]:
+    def times_to_look(self, horizon: int) -> NDArray[np.int64]:
+        """Return the steps at which a digest looks at errors: evenly, and before each change.
+
+        Examples
+        --------
+        >>> World(Problem.bernoulli([0.5], n_agents=2)).times_to_look(3).tolist()
+        [1, 2, 3]
+        """
+        before = [change.time - 1 for change in self.problem.changes if change.time > 1]
+        return np.union1d(usual_times(horizon), np.array(before, np.int64))
+
+    def summarise(
+        self, trajectory: Trajectory | Digest, epsilons: tuple[float, ...]
+    ) -> dict[str, Any]:
         """Return the summary of what an algorithm did in this world.
 
         Examples
@@ -93,6 +107,10 @@ class World:
         ['algorithm', 'identification_time', 'convergence_time', 'final_error']
         """
         changes = tuple(sorted({change.time for change in self.problem.changes}))
+        if isinstance(trajectory, Digest):
+            return summarise_digest(
+                trajectory, changes=changes, samples_per_step=self.samples_per_step
+            )
         moving = self.problem.true_means_at(trajectory.times) if changes else None
         return summarise(
             trajectory,

@@ -6,5 +6,6 @@ files, plots or the command line.
 
 from colme.large.cost import Cost, free_memory
 from colme.large.front import simulate_large
+from colme.large.trial import seconds_of
 
-__all__ = ["Cost", "free_memory", "simulate_large"]
+__all__ = ["Cost", "free_memory", "seconds_of", "simulate_large"]

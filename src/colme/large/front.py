@@ -210,7 +210,7 @@ class _Job:
                 begins=start == 0,
             )
             tell = partial(_tell_of_block, progress, start / self.horizon, n_steps / self.horizon)
-            share(work, rows.pieces(n_steps), tell)
+            share(work, rows.pieces(), tell)
             folding.close()
         return folding
 

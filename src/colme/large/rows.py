@@ -82,7 +82,7 @@ class Rows:
     >>> folding = Folding(np.zeros(3), horizon=2, epsilons=(0.5,))
     >>> folding.open(0, 2)
     >>> views = Views(*np.ones((8, 3, 2)))
-    >>> for first, last in rows.pieces(2):
+    >>> for first, last in rows.pieces():
     ...     rows.run(first, last, views, folding, None, begins=True)
     >>> folding.close()
     >>> folding.estimates.tolist()
@@ -106,24 +106,24 @@ class Rows:
         self._n_classes = int(labels.max()) + 1
         self._longest = labels.size if contacts is None else contacts.size
         self._fleet = _fleet(labels.size, bound, contacts)
-        self._n_places = n_places
+        self._agents_per_piece = self._share(block, n_places)
         self._places: SimpleQueue[_Place] = SimpleQueue()
-        most = self._agents_per_piece(block) * block
+        most = self._agents_per_piece * block
         for _ in range(n_places):
             desk = kernels.Desk.blank(self._longest, self._n_classes, self._by_model)
             counts = np.empty(most * self._n_classes, count_type(self._longest))
             self._places.put(_Place(desk, np.empty(most), counts))
         self._states = np.empty((labels.size if keeps else 0, desk.kept.size), np.int64)
 
-    def _agents_per_piece(self, n_steps: int) -> int:
-        n_agents = self._labels.size
-        written = n_steps * (8 + 4 * self._n_classes)
-        fitting = min(_PAIRS_PER_PIECE // (n_steps * self._longest), _BYTES_PER_PIECE // written)
-        return max(1, min(fitting, -(-n_agents // self._n_places)))
+    def _share(self, block: int, n_places: int) -> int:
+        """Return how many agents run at once: enough work for every thread, and little to write."""
+        written = block * (8 + 4 * self._n_classes)
+        fitting = min(_PAIRS_PER_PIECE // (block * self._longest), _BYTES_PER_PIECE // written)
+        return max(1, min(fitting, -(-self._labels.size // n_places)))
 
-    def pieces(self, n_steps: int) -> Iterator[tuple[int, int]]:
+    def pieces(self) -> Iterator[tuple[int, int]]:
         """Yield the first agent of each piece of work, and the one after its last."""
-        n_agents, each = self._labels.size, self._agents_per_piece(n_steps)
+        n_agents, each = self._labels.size, self._agents_per_piece
         for first in range(0, n_agents, each):
             yield first, min(first + each, n_agents)
 

@@ -1,0 +1,65 @@
+"""How long a large simulation will take, from a small one.
+
+Lives here: a trial on a few agents, and what follows from it for many.  Must not know memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from colme.noise import Noise
+from colme.problem import Problem
+
+__all__ = ["part_of", "seconds_of"]
+
+_MOST_AGENTS = 1500
+_MOST_STEPS = 300
+_GROWTH = 1.6
+"""An agent-step of a fleet that no cache holds takes so many times that of a small one."""
+_LARGE = 100_000
+"""Agents from which on no cache holds them."""
+
+Run = Callable[[Problem, int], object]
+"""Simulates a problem for so many steps."""
+
+
+def part_of(problem: Problem, n_agents: int) -> Problem:
+    """Return the first agents of a problem, without its changes; the problem if noise forbids it.
+
+    Examples
+    --------
+    >>> part_of(Problem.bernoulli([0.2, 0.8], n_agents=50), 7).n_agents
+    7
+    """
+    share: Callable[[int, int], Noise] | None = getattr(problem.noise, "of_agents", None)
+    if n_agents >= problem.n_agents or share is None:
+        return problem
+    labels = problem.labels[:n_agents]
+    return Problem(labels, problem.true_means[:n_agents], share(0, n_agents))
+
+
+def seconds_of(
+    run: Run, problem: Problem, horizon: int, runs: int, *, knows_all: bool = False
+) -> float:
+    """Return about how many seconds runs of a problem take, from one with few agents and steps.
+
+    The first, very short trial also compiles; only the second is timed.
+
+    Examples
+    --------
+    >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=50)
+    >>> seconds_of(lambda problem, horizon: time.sleep(0.01), problem, horizon=10, runs=7) > 0.06
+    True
+    """
+    small, steps = part_of(problem, _MOST_AGENTS), min(horizon, _MOST_STEPS)
+    run(small, 2)
+    start = time.perf_counter()
+    run(small, steps)
+    taken = time.perf_counter() - start
+    larger = problem.n_agents / small.n_agents
+    growth = _GROWTH ** np.clip(np.log(larger) / np.log(_LARGE / _MOST_AGENTS), 0.0, 1.0)
+    work = larger * (larger if knows_all else 1.0) * (horizon / steps) * runs
+    return float(taken * work * growth)
