@@ -14,7 +14,8 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 3
+	$(BIN)/python tests/warm.py
+	$(BIN)/pytest -n 3 --dist worksteal
 
 # Real fleets through the worst that may happen to them: some minutes, and root for some of it.
 chaos: $(INSTALLED)

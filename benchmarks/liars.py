@@ -97,7 +97,8 @@ def final_error(name: str, views: Views) -> float:
     def run(agents: NDArray[np.int64]) -> None:
         desk = kernels.Desk.blank(N_AGENTS, n_classes=1)
         for a in agents.tolist():
-            common = fleet, desk, a, a + 1, labels, slots, estimates, nothing
+            alone = np.empty((0, 0), np.int64), True, a, a + 1
+            common = fleet, desk, *alone, labels, slots, estimates[a : a + 1], nothing
             if choice.weighting == Weighting.MODEL:
                 kernels.collaborate_by_model(views, choice, *common, nothing)
             else:

@@ -26,10 +26,10 @@ def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(colme.experiment.size, "DEFAULT_LIMIT", 1024)
 
 
-def summaries(content: dict[str, Any], **others: Any) -> list[dict[str, Any]]:
+def summaries(content: dict[str, Any], keeps: bool) -> list[dict[str, Any]]:
     experiment = Experiment.make(content)
     world = experiment.world()
-    results = experiment.run(world=world, **others)
+    results = experiment.run(world=world) if keeps else experiment.results(world=world)
     return [world.summarise(result, experiment.epsilons) for result in results]
 
 
@@ -66,7 +66,7 @@ def assert_alike(one: Any, other: Any) -> None:
 @pytest.mark.usefixtures("all_is_large")
 def test_what_is_folded_says_what_is_kept(more: dict[str, Any]) -> None:
     content = BASE | more
-    folded, kept = summaries(content), summaries(content, keeps=True)
+    folded, kept = summaries(content, keeps=False), summaries(content, keeps=True)
     for one, other in zip(kept, folded, strict=True):
         assert "error_over_time" in other
         assert "error_over_time" not in one
@@ -86,7 +86,7 @@ def test_what_cannot_be_folded_is_kept(more: dict[str, Any], kept_for: str) -> N
     experiment = Experiment.make(BASE | more)
     assert experiment.size().kept_for == kept_for
     assert not experiment.size().is_folded
-    assert all(isinstance(result, Trajectory) for result in experiment.run())
+    assert all(isinstance(result, Trajectory) for result in experiment.results())
 
 
 def test_small_experiments_are_kept_and_large_ones_folded() -> None:
@@ -98,9 +98,11 @@ def test_small_experiments_are_kept_and_large_ones_folded() -> None:
 
 def test_methods_on_graphs_give_digests_beside_trajectories() -> None:
     content = BASE | {"contacts": {"regular": 6}, "algorithms": ["local", "c-colme"]}
-    results = list(Experiment.make(content).run())
+    results = list(Experiment.make(content).results())
     assert [type(result) for result in results] == [Trajectory, Digest]
     assert [result.name for result in results] == ["local", "c-colme"]
+    with pytest.raises(ValueError, match="c-colme leaves no trajectory"):
+        list(Experiment.make(content).run())
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import colme.live.sources
 import colme.live.store
 import colme.pages
 import colme.studies
+import colme.sweep.engines
 
 MODULES = [
     importlib.import_module(f"colme.{found.name}")
@@ -26,6 +27,7 @@ MODULES = [
 ]
 PACKAGES = [
     colme.bounds,
+    colme.contacts,
     colme.data,
     colme.data.comparing,
     colme.data.estimating,
@@ -34,16 +36,20 @@ PACKAGES = [
     colme.data.report,
     colme.experiment,
     colme.kernels,
+    colme.large,
     colme.live,
     colme.live.fleet,
     colme.live.keys,
     colme.live.sources,
     colme.live.store,
     colme.model,
+    colme.neighbours,
     colme.pages,
     colme.problem,
     colme.rules,
     colme.studies,
+    colme.sweep,
+    colme.sweep.engines,
     colme.theory,
 ]
 MODULES += PACKAGES
@@ -74,12 +80,14 @@ def own_callables(module: ModuleType) -> set[str]:
 def test_the_package_offers_its_documented_names() -> None:
     assert colme.__all__ == [
         "ALGORITHMS",
+        "METHODS",
         "Agent",
         "Algorithm",
         "Arrivals",
         "Change",
         "ClassTest",
         "Contacts",
+        "Digest",
         "Gossip",
         "Problem",
         "Query",
@@ -93,6 +101,8 @@ def test_the_package_offers_its_documented_names() -> None:
         "lockstep",
         "metrics",
         "simulate",
+        "simulate_large",
+        "simulate_neighbours",
         "theory",
     ]
     assert all(hasattr(colme, name) for name in colme.__all__)

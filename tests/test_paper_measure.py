@@ -204,12 +204,12 @@ def test_imperfect_classes_are_measured_against_the_class_mean() -> None:
         problem=CLUSTERS,
         algorithms=("eta-restricted-round-robin", "local"),
         horizon=400,
-        runs=2,
+        runs=10,
         eta=0.08,
         epsilons=(0.05,),
     )
     result = measure(clusters)
-    ours, oracle = result.measured["eta-restricted-round-robin"], result.measured["oracle"]
+    ours = result.measured["eta-restricted-round-robin"]
     assert ours.identification is not None
     assert (ours.identification <= identification_times(result.situation)).all()
     final = {name: one.curves["error"].over().mean[-1] for name, one in result.measured.items()}
@@ -217,4 +217,6 @@ def test_imperfect_classes_are_measured_against_the_class_mean() -> None:
     # 0.2 / 400 per step; only who was asked last differs.
     assert final["eta-restricted-round-robin"] == pytest.approx(final["oracle"], abs=0.0005)
     assert final["local"] > final["oracle"]
-    assert (oracle.convergence["0.05"] <= ours.convergence["0.05"]).mean() > 0.9
+    # Averages over 70 agents and runs; by other seeds 7 to 10, 10 to 13 and 39 to 53.
+    times = {name: one.convergence["0.05"].mean() for name, one in result.measured.items()}
+    assert times["oracle"] < times["eta-restricted-round-robin"] < times["local"] / 2

@@ -102,11 +102,14 @@ def test_sharp_stands_beside_the_paper_and_apart_from_its_verdicts(
 
 
 def test_two_threads_write_the_same_bytes(whole: Reproduction, tmp_path: Path) -> None:
-    again = reproduce(tmp_path, runs=RUNS, threads=2)
-    for name in ("tables.json", "tables.md"):
-        assert (again.folder / name).read_bytes() == (whole.folder / name).read_bytes()
-    for figure in sorted((whole.folder / "figures").iterdir()):
-        assert (tmp_path / "figures" / figure.name).read_bytes() == figure.read_bytes()
+    some = ["two-class", "imperfect-separated", "imperfect-overlapping", "gap-sweep"]
+    again = reproduce(tmp_path, runs=RUNS, threads=2, only=some)
+    for part in ("two_class", "imperfect_classes", "gap_sweep"):
+        assert json.dumps(again.content[part]) == json.dumps(whole.content[part])
+    figures = list((tmp_path / "figures").iterdir())
+    assert len(figures) == 2 * 5
+    for figure in figures:
+        assert (whole.folder / "figures" / figure.name).read_bytes() == figure.read_bytes()
 
 
 def test_another_seed_gives_other_numbers(whole: Reproduction, tmp_path: Path) -> None:
@@ -211,7 +214,7 @@ def test_an_interruption_leaves_what_is_finished(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_with_130_and_says_what_is_kept(tmp_path: Path) -> None:
     only = ["--only", "imperfect-separated", "gap-sweep"]
-    command = [sys.executable, "-m", "colme", "reproduce", *only, "--runs", "40"]
+    command = [sys.executable, "-m", "colme", "reproduce", *only, "--runs", "10"]
     with subprocess.Popen(
         [*command, "--out", str(tmp_path)],
         stderr=subprocess.PIPE,

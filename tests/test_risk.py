@@ -71,7 +71,8 @@ def excluded_pairs(
         views_over_time(rng, deviation, bound, time // rate)
         for deviation, bound, time, rate in zip(deviations, bounds, times, every, strict=True)
     ]
-    fields = [np.stack(pair, axis=1) for pair in zip(*both, strict=True)]
+    # For each layout of its arrays the loop would be compiled again.
+    fields = [np.ascontiguousarray(np.stack(pair, 1)) for pair in zip(*both, strict=True)]
     return sum(
         excludes(Views(*(field[pair] for field in fields)), -math.log(RISK))
         for pair in range(PAIRS)
@@ -182,6 +183,7 @@ def series_that_exclude(n_peers: int, runs: int, sigma: float, priced: bool, see
     for _ in range(runs):
         views = views_of(rng.normal(0, 0.5, (HORIZON, n_peers + 1)), bounds, with_squares=False)
         views = views._replace(offsets=views.offsets + np.array(prices)[:, None])
+        views = Views(*map(np.ascontiguousarray, views))  # a layout for which the loop is compiled
         n_excluding += excludes(views, -math.log(RISK), choice)
     return n_excluding
 

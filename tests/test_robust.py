@@ -123,7 +123,7 @@ def random(means: Array, counts: Array) -> tuple[Array, Array]:
     return default_rng(8).uniform(-0.5, 1.5, means.shape), counts
 
 
-STEPS, BATCH, RUNS, N_AGENTS = 120, 5, 24, 60
+STEPS, BATCH, RUNS, N_AGENTS = 120, 5, 48, 60
 LIARS, HONEST = np.arange(0, 60, 10), np.array([1, 2, 3, 4])
 PROBLEM = Problem.gaussian([0.2, 0.8], class_sizes=[30, 30], sigma=0.5)
 ROBUST, TRUSTING = ALGORITHMS["robust"], Algorithm("restricted-round-robin", "simple", "joint")
@@ -155,13 +155,24 @@ def final_errors() -> dict[tuple[str, Algorithm], float]:
 
 
 def final_estimates(views: Views, choice: Choice) -> Array:
-    slots = np.append(np.full(STEPS - 1, -1), 0)
-    estimates, labels = np.empty((N_AGENTS, 1)), np.zeros(N_AGENTS, np.int64)
-    nothing: NDArray[np.int16] = np.empty((0, 0, 1), np.int16)
-    room = kernels.Fleet.of_all(N_AGENTS), kernels.Desk.blank(N_AGENTS, n_classes=1)
     first, last = int(HONEST[0]), int(HONEST[-1]) + 1
-    kernels.collaborate(views, choice, *room, first, last, labels, slots, estimates, nothing)
-    found: Array = estimates[HONEST, 0]
+    estimates: Array = np.empty((last - first, 1))
+    nothing: NDArray[np.int16] = np.empty((0, 0, 1), np.int16)
+    kernels.collaborate(
+        views,
+        choice,
+        kernels.Fleet.of_all(N_AGENTS),
+        kernels.Desk.blank(N_AGENTS, n_classes=1),
+        np.empty((0, 0), np.int64),
+        True,
+        first,
+        last,
+        np.zeros(N_AGENTS, np.int64),
+        np.append(np.full(STEPS - 1, -1), 0),
+        estimates,
+        nothing,
+    )
+    found: Array = estimates[HONEST - first, 0]
     return found
 
 
@@ -179,9 +190,10 @@ def test_a_tenth_of_liars_does_little_to_the_robust_and_much_to_the_others() -> 
     ratios = {name: errors[name, ROBUST] / errors["nobody", ROBUST] for name in LIES}
     assert max(ratios.values()) < 1.5, ratios
     hurt = {name: errors[name, TRUSTING] / errors["nobody", TRUSTING] for name in LIES}
-    assert hurt["shifted by 2 standard errors"] > 1.5, hurt
-    assert hurt["shifted by 5"] > 3, hurt
-    assert hurt["boasting"] > 10, hurt
+    # Over 400 runs these are 1.48, 3.2 and 14; over 48 they scatter by 0.17, 0.33 and 1.5.
+    assert hurt["shifted by 2 standard errors"] > 1.2, hurt
+    assert hurt["shifted by 5"] > 2.3, hurt
+    assert hurt["boasting"] > 9, hurt
 
 
 def fleet_error(algorithm: Algorithm, n_liars: int) -> float:

@@ -108,9 +108,10 @@ def views_of(
     -----
     The compiled loops are compiled anew for each layout of their arrays.  There are two: one
     stationary `Counted` bound for all, one sample per step, has counts, shapes and epochs
-    broadcast over agents; anything else has eight arrays of its own.
+    broadcast over agents; anything else, a lone agent too, has eight arrays of its own.
     """
-    if arrivals is None and len(set(bounds)) == 1 and isinstance(bounds[0], Counted):
+    alike = arrivals is None and samples.shape[1] > 1 and len(set(bounds)) == 1
+    if alike and isinstance(bounds[0], Counted):
         return _shared(samples, bounds[0], with_squares)
     arrived = None if arrivals is None else _arrived(arrivals, samples)
     n_times = len(samples) if arrived is None else arrived.shape[1]

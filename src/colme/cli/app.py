@@ -21,6 +21,8 @@ COMMANDS = {
     "with help of its peers.",
     "simulate:simulate": "Run algorithms on a problem and print when they identify classes and "
     "converge.",
+    "sweep:sweep": "Run an experiment for every combination of some of its keys, into one table of "
+    "results.",
     "plan:plan": "Tell from theory whether collaboration will pay and how long it will take.",
     "study:study": "Answer one question with a table, a figure and a sentence.",
     "reproduce:reproduce": "Run every experiment of the paper and lay it beside the published "

@@ -148,8 +148,8 @@ def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_jso
         def progress(name: str, share: float) -> None:
             show(name, chosen.algorithms.index(name) + share)
 
-        results = chosen.run(world=world, keeps=bool(files), threads=threads, progress=progress)
-        for result in results:
+        run = chosen.run if files else chosen.results
+        for result in run(world=world, threads=threads, progress=progress):
             rows.append(world.summarise(result, chosen.epsilons))
             if isinstance(result, Trajectory) and files:
                 result.save(files[result.name])

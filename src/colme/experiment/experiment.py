@@ -118,18 +118,44 @@ class Experiment(Table):
         *,
         world: World | None = None,
         record: Record | None = None,
-        keeps: bool = False,
+        threads: int | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> Iterator[Trajectory]:
+        """Yield one trajectory for each algorithm; all of them see the same samples.
+
+        Unless told what to record, likely classes are kept of the algorithms that know them.  The
+        labels of a trajectory tell who shares a mean throughout: classes, split by changes.
+        """
+        running = Running(self, world or self.world(), record, keeps=True, threads=threads)
+        for name in self.algorithms:
+            result = running.run(name, None if progress is None else partial(progress, name))
+            if isinstance(result, Digest):
+                raise ValueError(f"{name} leaves no trajectory: ask for results() instead of run()")  # noqa: TRY004
+            yield result
+
+    def results(
+        self,
+        *,
+        world: World | None = None,
+        record: Record | None = None,
         threads: int | None = None,
         progress: Callable[[str, float], None] | None = None,
     ) -> Iterator[Trajectory | Digest]:
-        """Yield what became of each algorithm; all of them see the same samples.
+        """Yield what became of each algorithm: a trajectory, or a digest where that is too large.
 
-        That is a trajectory, with likely classes of the algorithms that know them.  Methods that
-        work on a graph give digests, and so does everything if samples would take more than a
-        gigabyte; unless `keeps`, or `record`, says that trajectories are wanted.  The labels tell
-        who shares a mean throughout: classes, split by changes.
+        Methods that work on a graph give digests, and so does everything if samples would take more
+        than a gigabyte.  `record` is about trajectories.
+
+        Examples
+        --------
+        >>> experiment = Experiment(
+        ...     problem=ProblemSpec(class_means=(0.2, 0.8), n_agents=6, sigma=0.1),
+        ...     contacts=ContactsSpec(regular=3), algorithms=("local", "c-colme"), horizon=50,
+        ... )
+        >>> [type(result).__name__ for result in experiment.results()]
+        ['Trajectory', 'Digest']
         """
-        running = Running(self, world or self.world(), record, keeps or record is not None, threads)
+        running = Running(self, world or self.world(), record, threads=threads)
         for name in self.algorithms:
             yield running.run(name, None if progress is None else partial(progress, name))
 

@@ -74,6 +74,7 @@ class Fleet(NamedTuple):
         """Return a fleet where everybody knows everybody and nothing changes."""
         nobody = np.empty((0, 0), np.int32)
         nothing = np.empty(0, np.int64)
+        nothing.setflags(write=False)  # as contacts are: one type of array, one compilation
         return Fleet(nothing, nothing, nobody, np.zeros((n_agents, 2), np.int64), np.ones(n_agents))
 
 

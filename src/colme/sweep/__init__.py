@@ -1,0 +1,23 @@
+"""Many experiments as one: a grid over an experiment, measured point by point into one table.
+
+Lives here: points, their measures, the journal of a sweep, its results and what runs it.  Must not
+know the command line or tables for people.
+"""
+
+from colme.sweep.measures import column_kinds, measure_digest, measure_trajectory, tabulate
+from colme.sweep.measuring import measure_point
+from colme.sweep.running import ENGINES, Outcome, run_sweep
+from colme.sweep.spec import Point, Sweep
+
+__all__ = [
+    "ENGINES",
+    "Outcome",
+    "Point",
+    "Sweep",
+    "column_kinds",
+    "measure_digest",
+    "measure_point",
+    "measure_trajectory",
+    "run_sweep",
+    "tabulate",
+]

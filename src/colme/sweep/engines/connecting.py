@@ -1,0 +1,180 @@
+"""A Dask cluster to talk to: one of this machine that is made for us, or one that is there.
+
+Lives here: the only importer of `distributed`; connecting, comparing versions, being quiet.  Must
+not know points.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import signal
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
+from typing import Any
+
+from colme.sweep.engines.local import count_cores
+from colme.sweep.engines.task import MOST_DEATHS
+from colme.sweep.versions import describe_difference, versions
+
+__all__ = ["PATIENCE", "connected", "import_distributed"]
+
+PATIENCE = 10.0
+"""Seconds until a scheduler that does not answer, or that has no workers, is given up."""
+
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": MOST_DEATHS - 1,
+    "distributed.scheduler.worker-saturation": "inf",
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.comm.timeouts.connect": "30s",
+    "distributed.admin.log-format": "%(message)s",
+}
+"""Points are few and heavy: workers may hold several; nobody needs pages about them."""
+
+
+def import_distributed() -> Any:
+    """Return the library, or say how to get it.
+
+    Examples
+    --------
+    >>> import_distributed().__name__
+    'distributed'
+    """
+    try:
+        importlib.import_module("cryptography")  # the links of a cluster are encrypted with it
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise ImportError("this engine needs Dask: pip install 'colme[dask]'") from None
+
+
+@contextmanager
+def connected(n_workers: int | None = None, scheduler: str | None = None) -> Iterator[Any]:
+    """Give a client of a cluster, which is made for it unless there is one.
+
+    Examples
+    --------
+    >>> with connected(scheduler="nonsense://here"):  # doctest: +ELLIPSIS
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    ValueError: cannot reach a scheduler at 'nonsense://here' within 10 s ...
+    """
+    distributed = import_distributed()
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        if scheduler is not None:
+            client = stack.enter_context(_client_of(scheduler))
+            _check_workers(client, scheduler)
+        else:
+            cluster = stack.enter_context(_own_cluster(n_workers or count_cores()))
+            client = stack.enter_context(distributed.Client(cluster))
+        yield client
+
+
+@contextmanager
+def _own_cluster(n_workers: int) -> Iterator[Any]:
+    """Give a cluster on this machine that nobody else can use or hear of."""
+    distributed = import_distributed()
+    settings = {
+        "n_workers": n_workers,
+        "threads_per_worker": 1,
+        "processes": True,
+        "host": "127.0.0.1",
+        "protocol": "tls://",
+        "security": distributed.Security.temporary(),
+        "dashboard_address": None,
+        "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"},
+        "memory_limit": 0,  # as without a cluster: what does not fit is ended by the system
+        "silence_logs": logging.CRITICAL,
+    }
+    # A cluster half made cannot be closed.  It is made aside, by a thread that does not hear
+    # Ctrl-C, and so do none of the threads and processes that it starts.
+    aside = ThreadPoolExecutor(1, initializer=_be_deaf)
+    making = aside.submit(distributed.LocalCluster, **settings)
+    try:
+        yield _made(making)
+    finally:
+        if making.exception() is None:
+            with making.result() as cluster:
+                _kill_workers(cluster)
+        aside.shutdown()
+
+
+def _made(making: Future[Any]) -> Any:
+    try:
+        return making.result()
+    except RuntimeError as error:
+        raise OSError(f"cannot start a cluster on this machine: {error}") from None
+
+
+def _be_deaf() -> None:
+    resource_tracker.ensure_running()  # whoever starts it hears again
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def _kill_workers(cluster: Any) -> None:
+    """End the processes of our own cluster: asked politely they would finish their points first."""
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(nanny.pid, signal.SIGKILL)
+
+
+def _client_of(scheduler: str) -> Any:
+    try:
+        return import_distributed().Client(scheduler, timeout=PATIENCE)
+    except (OSError, ValueError, ImportError, TypeError) as error:  # the last: no keys for TLS
+        raise ValueError(
+            f"cannot reach a scheduler at {scheduler!r} within {PATIENCE:g} s ({error}): start one "
+            "with `dask scheduler`, and give its address as tcp://HOST:PORT or tls://HOST:PORT"
+        ) from None
+
+
+def _check_workers(client: Any, scheduler: str) -> None:
+    """Raise ValueError unless the cluster has workers, all of them with our versions."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise ValueError(
+            f"the scheduler at {scheduler} has no workers: start some with "
+            f"`dask worker {scheduler}`"
+        ) from None
+    try:
+        found = client.run(versions)
+    except ImportError as error:
+        raise ValueError(f"a worker lacks colme ({error}): install it everywhere") from None
+    differing = {
+        f"{address}: {words}"
+        for address, there in found.items()
+        if (words := describe_difference(versions(), there))
+    }
+    if differing:
+        raise ValueError(
+            f"workers have other versions, {'; '.join(sorted(differing))}: install the same "
+            "everywhere, so that all of them compute the same numbers"
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what the library says about itself from the user; its faults are told as ours."""
+    dask = importlib.import_module("dask")
+    import_distributed()  # it sets the levels of its own loggers
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    loggers = [logging.getLogger(name) for name in ("asyncio", "tornado", *names)]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings(), dask.config.set(_SETTINGS):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

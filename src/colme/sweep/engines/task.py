@@ -1,0 +1,72 @@
+"""A point on its way: what is asked for, and how it can fail.
+
+Lives here: the task that travels, and the errors that come back.  Must not know who measures it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["MOST_DEATHS", "PointError", "Task", "explain_deaths", "explain_failure"]
+
+MOST_DEATHS = 3
+"""A point that ends so many processes is at fault, and not the machine."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One point: its number and its experiment as plain values.
+
+    Examples
+    --------
+    >>> Task(7, {"seed": 1}).number
+    7
+    """
+
+    number: int
+    content: dict[str, Any]
+
+
+class PointError(ValueError):
+    """A point that cannot be measured.
+
+    Examples
+    --------
+    >>> PointError(7, "not enough memory").number
+    7
+    """
+
+    def __init__(self, number: int, why: str) -> None:
+        super().__init__(why)
+        self.number = number
+
+
+def explain_failure(error: BaseException) -> str:
+    """Return why a point failed, in words.
+
+    Examples
+    --------
+    >>> explain_failure(KeyError("size"))
+    "KeyError: 'size'"
+    >>> explain_failure(MemoryError())
+    'not enough memory: ask for fewer agents, runs or steps, or for fewer workers'
+    """
+    if isinstance(error, MemoryError):
+        return "not enough memory: ask for fewer agents, runs or steps, or for fewer workers"
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
+def explain_deaths(n_deaths: int, how: str = "") -> str:
+    """Return why a point is given up that ended the processes that measured it.
+
+    Examples
+    --------
+    >>> explain_deaths(3, "by signal 9")
+    'it ended 3 processes that measured it, by signal 9: most likely the memory does not suffice; \
+ask for fewer agents, runs or steps, or for fewer workers'
+    """
+    return (
+        f"it ended {n_deaths} processes that measured it{', ' if how else ''}{how}: most likely "
+        "the memory does not suffice; ask for fewer agents, runs or steps, or for fewer workers"
+    )

@@ -1,0 +1,113 @@
+"""A process that measures points, seen from the one that asks.
+
+Lives here: starting it, asking, and how it died.  Must not know how many there are.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from typing import IO, Any
+
+__all__ = ["Died", "Worker"]
+
+_PROGRAM = "from colme.sweep.engines.child import serve; serve()"
+_TAIL = 2000
+"""So many bytes at the end of what it printed may tell why a process has ended."""
+
+
+class Died(Exception):  # noqa: N818 - an event, not a fault of the caller
+    """The process has ended without an answer; the message tells how.
+
+    Examples
+    --------
+    >>> str(Died("by signal 9 (SIGKILL)"))
+    'by signal 9 (SIGKILL)'
+    """
+
+
+class Worker:
+    """A process that is started when it is first asked, and again after it died.
+
+    Examples
+    --------
+    >>> worker = Worker()
+    >>> problem = {"class_means": [0.2], "n_agents": 2, "sigma": 0.1}
+    >>> content = {"problem": problem, "horizon": 5, "runs": 1, "algorithms": ["local"]}
+    >>> worker.ask({"content": content, "threads": 1})["rows"]["run"]
+    [0]
+    >>> worker.end()
+    >>> worker.close()
+    """
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+        self._lock, self._has_ended = threading.Lock(), False
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer, or raise Died if the process is gone before it gave one."""
+        child = self._start()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        with suppress(BrokenPipeError):
+            child.stdin.write(json.dumps(question).encode() + b"\n")
+            child.stdin.flush()
+        line = child.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise Died(self._bury(child))
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def end(self) -> None:
+        """End the process for good; whoever waits for its answer hears that it died."""
+        with self._lock:
+            self._has_ended = True
+            if self._child is not None:
+                self._child.kill()
+
+    def close(self) -> None:
+        """Wait until the process is gone, and close all that led to it."""
+        if self._child is not None:
+            self._bury(self._child)
+        self._log.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._has_ended:
+                raise Died("because it was told to")
+            if self._child is None:
+                # In a session of its own it does not hear the Ctrl-C that is meant for us; with
+                # -P it takes no module from the folder that we happen to stand in.
+                self._child = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _PROGRAM],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                    start_new_session=True,
+                )
+            return self._child
+
+    def _bury(self, child: subprocess.Popen[bytes]) -> str:
+        """Return how the process ended, and forget it."""
+        child.kill()  # it may have closed its end only
+        code = child.wait()
+        for pipe in (child.stdin, child.stdout):
+            with suppress(BrokenPipeError):
+                if pipe is not None:
+                    pipe.close()
+        self._child = None
+        if code < 0:
+            return f"by signal {-code} ({signal.Signals(-code).name})"
+        said = self._last_words()
+        return f"with code {code}{': ' if said else ''}{said}"
+
+    def _last_words(self) -> str:
+        self._log.seek(max(0, self._log.seek(0, 2) - _TAIL))
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""

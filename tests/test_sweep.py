@@ -1,0 +1,403 @@
+"""A sweep: its grid, its measures, its results, and running it to its end once."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sweeps import TINY, expected
+
+import colme
+from colme.experiment import Experiment
+from colme.sweep import Sweep, measure_point, measure_trajectory, run_sweep, tabulate
+from colme.sweep.grid import MOST_POINTS, combine, replace_keys
+from colme.sweep.journal import Journal
+from colme.sweep.results import columns_of, digest_of, write_results
+
+NAMES = st.lists(
+    st.sampled_from(["delta", "seed", "problem.sigma", "problem.bias", "contacts.size"]),
+    min_size=1,
+    unique=True,
+)
+VALUES = st.lists(st.integers(0, 99), min_size=1, max_size=4, unique=True)
+
+
+@given(st.data())
+def test_every_combination_is_one_point_and_the_first_key_changes_slowest(
+    data: st.DataObject,
+) -> None:
+    grid = {name: data.draw(VALUES) for name in data.draw(NAMES)}
+    points = combine(grid)
+    assert len(points) == math.prod(map(len, grid.values()))
+    assert all(list(point) == list(grid) for point in points)
+    places = [[grid[name].index(value) for name, value in point.items()] for point in points]
+    assert places == sorted(places)
+    assert len({tuple(place) for place in places}) == len(places)
+
+
+@given(NAMES, st.integers())
+def test_keys_that_are_replaced_hold_the_value_and_the_rest_is_untouched(
+    names: list[str], value: int
+) -> None:
+    base = {"problem": {"sigma": 0.5, "n_agents": 3}, "horizon": 9}
+    kept = json.dumps(base)
+    found = replace_keys(base, dict.fromkeys(names, value))
+    for name in names:
+        inside: Any = found
+        for part in name.split("."):
+            inside = inside[part]
+        assert inside == value
+    assert found["horizon"] == 9
+    assert found["problem"]["n_agents"] == 3
+    assert json.dumps(base) == kept
+
+
+def test_dotted_names_and_tables_are_the_same_grid() -> None:
+    dotted = combine({"problem.sigma": [1, 2], "seed": [3]})
+    assert dotted == combine({"problem": {"sigma": [1, 2]}, "seed": [3]})
+
+
+def test_listed_points_go_along_with_a_grid() -> None:
+    listed = [{"delta": 0.1, "problem": {"n_agents": 4}}, {"problem.n_agents": 6, "delta": 0.2}]
+    sweep = Sweep.make(TINY | {"points": listed, "grid": {"seed": [1, 2]}})
+    assert [tuple(point.values.values()) for point in sweep.points] == [
+        (0.1, 4, 1),
+        (0.1, 4, 2),
+        (0.2, 6, 1),
+        (0.2, 6, 2),
+    ]
+    assert sweep.points[3].experiment.problem.n_agents == 6
+    alone = Sweep.make({key: TINY[key] for key in TINY if key != "grid"} | {"points": listed})
+    assert len(alone.points) == 2
+
+
+BAD_GRIDS: dict[str, tuple[dict[str, Any], str]] = {
+    "nothing": ({"grid": None}, "needs a table [grid]"),
+    "no table": ({"grid": [1, 2]}, "grid must be a table; received [1, 2]"),
+    "no list": ({"grid": {"seed": 3}}, "seed must be a list of values"),
+    "empty list": ({"grid": {"seed": []}}, "seed must be a list of values"),
+    "a value twice": ({"grid": {"seed": [1, 2, 1]}}, "each of them once; received [1, 2, 1]"),
+    "a key twice": (
+        {"grid": {"problem": {"sigma": [1]}, "problem.sigma": [2]}},
+        "problem.sigma is given twice",
+    ),
+    "two faults at once": ({"grid": {"seed": 1, "delta": 2}}, "grid: delta must be a list"),
+    "too many": (
+        {"grid": {"seed": list(range(1000)), "delta": list(range(1000))}},
+        f"at most {MOST_POINTS} points; received 1000000",
+    ),
+    "points that are none": ({"points": {"seed": 1}}, "points must be tables [[points]]"),
+    "point that is none": ({"points": [3]}, "points.0 must be a table"),
+    "other keys": ({"points": [{"delta": 1}, {"eta": 1}]}, "points.1: every table must give"),
+    "the same point": ({"points": [{"delta": 0.1}] * 2}, "two tables are the same"),
+    "in both": ({"points": [{"seed": 1}, {"seed": 2}]}, "in both: seed"),
+    "no value at all": (
+        {"grid": {"problem.n_agents": [4], "delta": [0.1, date(2024, 1, 1)]}},
+        'point 1 (problem.n_agents = 4, delta = "2024-01-01"): delta: Input should be',
+    ),
+    "inside a value": ({"horizon": 9, "grid": {"horizon.x": [1, 2]}}, "horizon is a value"),
+}
+
+
+@pytest.mark.parametrize(("change", "named"), BAD_GRIDS.values(), ids=BAD_GRIDS.keys())
+def test_a_bad_grid_is_told(change: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=r".") as caught:
+        Sweep.make(TINY | change)
+    assert named in str(caught.value)
+
+
+def test_all_faults_of_all_points_are_told_at_once() -> None:
+    grid = {
+        "problem.n_agents": [4, 0, 6],
+        "delta": [0.1, 3],
+        "problem.colour": ["red", "blue"],
+        "seed": list(range(20)),
+    }
+    with pytest.raises(ValueError, match=r".") as caught:
+        Sweep.make(TINY | {"grid": grid})
+    told = str(caught.value)
+    assert told.count("Extra inputs are not permitted") == 2
+    assert 'points 0, 1, 2, 3, 4, ... (problem.colour = "red"): problem.colour: Extra' in told
+    assert "(problem.n_agents = 0): problem.n_agents: Input should be greater than or" in told
+    assert "(delta = 3): delta: Input should be less than 1; received 3" in told
+    with pytest.raises(ValueError, match=r"^point 1 \(.*\): unknown algorithm 'magic'"):
+        Sweep.make(TINY | {"grid": {"problem.n_agents": [4], "algorithms": [["local"], ["magic"]]}})
+    with pytest.raises(ValueError, match=r"^all points: problem.class_means: Field required"):
+        Sweep.make(TINY | {"problem": {"sigma": 1}})
+    with pytest.raises(ValueError, match=f"seed: a sweep keeps numbers up to {2**63 - 1}"):
+        Sweep.make(TINY | {"grid": {"problem.n_agents": [4], "seed": [1, 2**63]}})
+
+
+def test_the_digest_follows_what_is_computed_and_nothing_else(tmp_path: Path) -> None:
+    sweep = Sweep.make(TINY)
+    assert Sweep.make(TINY | {"delta": 0.001}).digest == sweep.digest  # the default, said
+    other = [
+        TINY | {"horizon": 31},
+        TINY | {"grid": {"problem.n_agents": [4, 6], "seed": [1, 3, 2]}},
+        TINY | {"grid": {"seed": [1, 2, 3], "problem.n_agents": [4, 6]}},
+    ]
+    assert len({sweep.digest, *(Sweep.make(content).digest for content in other)}) == 4
+    graphs = []
+    for folder, edges in (("a", "0 1\n1 2\n"), ("b", "0 1\n1 2\n"), ("c", "0 1\n0 2\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "edges.txt").write_text(edges)
+        content = TINY | {"grid": {"contacts.graph": ["edges.txt"], "problem.n_agents": [3]}}
+        graphs.append(Sweep.make(content, tmp_path / folder))
+    assert graphs[0].digest == graphs[1].digest != graphs[2].digest
+    path = graphs[0].points[0].content["contacts"]["graph"]
+    assert path == str(tmp_path / "a" / "edges.txt")
+
+
+def test_measures_are_those_of_the_metrics() -> None:
+    content = TINY | {"problem": TINY["problem"] | {"n_agents": 6}, "runs": 3}
+    content = {key: value for key, value in content.items() if key != "grid"}
+    rows = measure_point(content)
+    experiment = Experiment.make(content)
+    world = experiment.world()
+    assert rows["algorithm"] == ["local"] * 3 + ["round-robin"] * 3
+    assert rows["run"] == [0, 1, 2] * 2
+    for place, trajectory in enumerate(experiment.run(world=world)):
+        told = world.summarise(trajectory, experiment.epsilons)
+        three = slice(3 * place, 3 * place + 3)
+        assert np.mean(rows["final_error_mean"][three]) == pytest.approx(told["final_error"])
+        times = told["convergence_time"]["0.1"]["all"]
+        assert np.mean(rows["convergence_time_avg_0.1"][three]) == pytest.approx(times["avg"])
+        assert max(rows["convergence_time_max_0.1"][three]) == times["max"]
+        assert np.mean(rows["converged_share_0.1"][three]) == pytest.approx(times["within_horizon"])
+        known = told["identification_time"]["all"]
+        assert np.mean(rows["identification_time_avg"][three]) == pytest.approx(known["avg"])
+        assert np.mean(rows["identified_share"][three]) == pytest.approx(known["within_horizon"])
+        assert trajectory.estimates is not None
+        errors = np.abs(trajectory.estimates[:, -1] - world.problem.true_means)
+        assert rows["final_error_q90"][three] == np.quantile(errors, 0.9, axis=1).tolist()
+        assert rows["wrong_share_0.1"][three] == (errors > 0.1).mean(axis=1).tolist()
+
+
+def test_changes_have_no_identification_time_and_errors_against_the_mean_of_the_day() -> None:
+    change = {"at": 10, "from": 0, "to": 1, "share": 0.5}
+    problem = {"class_means": [0.0, 5.0], "n_agents": 6, "sigma": 0.1, "changes": [change]}
+    rows = measure_point({"problem": problem, "horizon": 300, "runs": 1, "algorithms": ["local"]})
+    assert rows["identification_time_avg"] == rows["identified_share"] == [None]
+    assert rows["final_error_max"][0] == pytest.approx(5 * 9 / 300, abs=0.05)
+
+
+def test_who_has_no_estimate_is_wrong_but_has_no_error() -> None:
+    errors = np.array([[0.1, np.nan], [np.nan, np.nan]])
+    rows = tabulate(errors, {0.2: np.array([[3, 11], [11, 11]])}, None, horizon=10)
+    assert rows["final_error_mean"] == [0.1, None]
+    assert rows["wrong_share_0.2"] == [0.5, 1.0]
+    assert rows["converged_share_0.2"] == [0.5, 0.0]
+
+
+def test_a_point_that_does_not_fit_is_thinned_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = colme.Problem.gaussian([0.0], n_agents=2, sigma=0.1)
+    record = colme.Record(every=4)
+    thin = colme.simulate(problem.draw(10), "local", sigma=0.1, record=record)
+    assert measure_trajectory(thin, problem.true_means, (9.0,))["convergence_time_max_9"] == [4]
+    monkeypatch.setattr("colme.sweep.measuring.Record", partial(colme.Record, limit=1000))
+    crowd = {"class_means": [0.0], "n_agents": 10, "sigma": 0.1}
+    rows = measure_point({"problem": crowd, "horizon": 30, "runs": 2, "algorithms": ["local"]})
+    assert rows["every"] == [6, 6]  # 30 steps of 2 runs of 10 agents take 8 + 2 bytes each
+
+
+def test_a_fleet_too_large_to_keep_has_the_same_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = {
+        "problem": {"class_means": [0.2, 0.8], "n_agents": 12, "sigma": 0.3},
+        "horizon": 120,
+        "runs": 2,
+        "algorithms": ["local", "round-robin"],
+        "contacts": {"size": 8},
+        "epsilons": [0.1, 0.05],
+    }
+    kept = measure_point(content)
+    monkeypatch.setattr("colme.experiment.size.DEFAULT_LIMIT", 1)
+    folded = measure_point(content)
+    assert list(folded) == list(kept)
+    for name, values in kept.items():
+        assert folded[name] == (values if isinstance(values[0], str) else pytest.approx(values))
+
+
+def test_columns_have_the_types_of_their_values_and_others_are_json(tmp_path: Path) -> None:
+    grid = {
+        "delta": [0.1, 0.01],
+        "bound": [{"kind": "laplace"}, {"kind": "stitched", "n_min": 2}],
+        "problem.noise": ["gaussian"],
+        "problem.bias": [0, 0.5],
+        "epsilons": [[0.1], [1.0, 1e-5]],
+        "problem.n_agents": [3],
+    }
+    short = TINY | {"grid": grid, "runs": 1, "algorithms": ["local"], "horizon": 3}
+    sweep = Sweep.make(short)
+    path = tmp_path / "results.parquet"
+    n_rows = write_results(path, sweep, lambda i: measure_point(sweep.points[i].content))
+    table = pq.read_table(path)
+    assert n_rows == table.num_rows == 16
+    assert table.column_names == list(columns_of(sweep))
+    kinds = {name: str(table.schema.field(name).type) for name in [*grid, "point", "run", "seed"]}
+    assert list(kinds.values()) == [
+        *("double", "string", "string", "double", "string", "int64"),
+        *("int64",) * 3,
+    ]
+    rows = table.to_pylist()
+    assert {row["bound"] for row in rows} == {
+        '{"kind": "laplace"}',
+        '{"kind": "stitched", "n_min": 2}',
+    }
+    for row in rows:
+        asked = json.loads(row["epsilons"])
+        assert (row["wrong_share_0.1"] is None) == (0.1 not in asked)
+        assert (row["wrong_share_1e-05"] is None) == (row["wrong_share_1"] is None)
+
+
+def test_results_read_the_same_in_duckdb_pandas_and_polars(tmp_path: Path) -> None:
+    sweep, path = Sweep.make(TINY), tmp_path / "results.parquet"
+    expected(sweep, path)
+    frame, columns = pd.read_parquet(path), list(columns_of(sweep))
+    assert list(frame.columns) == pl.read_parquet(path).columns == columns
+    key, value = '"problem.n_agents"', "avg(final_error_mean)"
+    asked = f"SELECT {key}, algorithm, {value} FROM '{path}' GROUP BY ALL ORDER BY ALL"
+    with duckdb.connect() as database:
+        from_duckdb = database.execute(asked).fetchall()
+    by_pandas = frame.groupby(["problem.n_agents", "algorithm"])["final_error_mean"].mean()
+    by_polars = (
+        pl.read_parquet(path)
+        .group_by("problem.n_agents", "algorithm")
+        .agg(pl.col("final_error_mean").mean())
+        .sort("problem.n_agents", "algorithm")
+    )
+    assert len(from_duckdb) == 4
+    assert [row[2] for row in from_duckdb] == pytest.approx(by_pandas.tolist())
+    assert [row[2] for row in from_duckdb] == pytest.approx(by_polars["final_error_mean"].to_list())
+
+
+def test_results_are_cut_into_pieces_that_depend_on_them_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = Sweep.make(TINY)
+    whole = expected(sweep, tmp_path / "whole.parquet")
+    monkeypatch.setattr("colme.sweep.results._ROWS_AT_ONCE", 5)
+    pieces = expected(sweep, tmp_path / "pieces.parquet")
+    assert pieces != whole
+    assert pq.read_table(tmp_path / "pieces.parquet") == pq.read_table(tmp_path / "whole.parquet")
+    assert pq.ParquetFile(tmp_path / "pieces.parquet").num_row_groups == 3
+    assert expected(sweep, tmp_path / "again.parquet") == pieces
+
+
+def test_a_sweep_gives_the_same_bytes_whoever_measures_it(tmp_path: Path) -> None:
+    sweep, told = Sweep.make(TINY), []
+    path = tmp_path / "results.parquet"
+    outcome = run_sweep(sweep, path, workers=3, progress=lambda *numbers: told.append(numbers))
+    assert (outcome.n_points, outcome.n_measured, outcome.n_rows) == (6, 6, 24)
+    assert told == [(done, 6) for done in range(7)]
+    assert path.read_bytes() == expected(sweep, tmp_path / "expected.parquet")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "expected.parquet",
+        "results.parquet",
+    ]
+    again = run_sweep(sweep, path)
+    assert (again.n_measured, again.n_found, again.n_rows) == (0, 6, None)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_is_there_is_not_replaced_unless_told_so(tmp_path: Path) -> None:
+    sweep, path = Sweep.make(TINY), tmp_path / "results.parquet"
+    other = Sweep.make(TINY | {"horizon": 20, "grid": {"problem.n_agents": [4]}})
+    path.write_text("my thesis")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="something else than the results of this sweep"):
+            run_sweep(other, path)
+        assert [file.name for file in tmp_path.iterdir()] == ["results.parquet"]
+    assert digest_of(path) == ""
+    run_sweep(other, path, overwrite=True)
+    first = path.read_bytes()
+    with pytest.raises(ValueError, match="choose another --out, or replace it with --overwrite"):
+        run_sweep(sweep, path)
+    assert path.read_bytes() == first
+    assert digest_of(path) == other.digest
+    journal = tmp_path / "results.parquet.journal"
+    with Journal(journal) as held:
+        held.begin({"specification": "another", "versions": {}})
+        held.append(0, {})
+    begun = journal.read_bytes()
+    path.unlink()
+    with pytest.raises(ValueError, match="holds points of another sweep"):
+        run_sweep(sweep, path)
+    assert journal.read_bytes() == begun
+    run_sweep(other, path, overwrite=True)
+    assert path.read_bytes() == first
+    assert not journal.exists()
+
+
+def test_a_point_that_cannot_fit_is_told_before_any_work(tmp_path: Path) -> None:
+    crowd = TINY | {"horizon": 10**6, "grid": {"problem.n_agents": [4, 10**6]}}
+    with pytest.raises(ValueError, match=r"^point 1 \(problem.n_agents = 1000000\): this experi"):
+        run_sweep(Sweep.make(crowd), tmp_path / "results.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_journal_left_beside_complete_results_is_removed(tmp_path: Path) -> None:
+    sweep, path = Sweep.make(TINY), tmp_path / "results.parquet"
+    (tmp_path / ".results-123.draft.parquet").touch()  # killed while it wrote
+    expected(sweep, path)
+    journal = tmp_path / "results.parquet.journal"
+    journal.write_bytes(b"whatever")  # killed between the last two steps
+    assert run_sweep(sweep, path).n_rows is None
+    assert [file.name for file in tmp_path.iterdir()] == ["results.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("library", "engine", "remedy"),
+    [
+        ("pyarrow.parquet", "local", "pip install 'colme[sweep]'"),
+        ("distributed", "dask", "pip install 'colme[dask]'"),
+        ("cryptography", "dask", "pip install 'colme[dask]'"),
+    ],
+)
+def test_a_missing_library_is_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, engine: str, remedy: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError) as caught:
+        run_sweep(Sweep.make(TINY), tmp_path / "results.parquet", engine=engine)
+    assert remedy in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+BAD_CALLS: dict[str, tuple[dict[str, Any], str]] = {
+    "engine": ({"engine": "magic"}, "engine must be one of local, dask; received 'magic'"),
+    "workers": ({"workers": 0}, "workers must be at least 1"),
+    "scheduler here": ({"scheduler": "tcp://a:1"}, "received engine 'local'"),
+    "workers there": (
+        {"engine": "dask", "scheduler": "tcp://a:1", "workers": 2},
+        "received workers = 2",
+    ),
+    "no Parquet": ({"out": "results.csv"}, "give a name that ends in .parquet"),
+    "no folder": ({"out": "nowhere/results.parquet"}, "there is no folder"),
+    "a folder": ({"out": "folder.parquet"}, "it is a folder"),
+}
+
+
+@pytest.mark.parametrize(("flags", "named"), BAD_CALLS.values(), ids=BAD_CALLS.keys())
+def test_what_does_not_go_together_is_refused_before_any_work(
+    tmp_path: Path, flags: dict[str, Any], named: str
+) -> None:
+    (tmp_path / "folder.parquet").mkdir()
+    out = tmp_path / str(flags.get("out", "results.parquet"))
+    others = {name: value for name, value in flags.items() if name != "out"}
+    with pytest.raises(ValueError, match=r".") as caught:
+        run_sweep(Sweep.make(TINY), out, **others)
+    assert named in str(caught.value)
+    assert [file.name for file in tmp_path.iterdir()] == ["folder.parquet"]

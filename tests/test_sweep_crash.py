@@ -1,0 +1,80 @@
+"""Killed at any moment, as often as you like: what comes out is the same to the byte."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from sweeps import (
+    PATIENCE,
+    are_gone,
+    children,
+    journal_of,
+    slow_results,
+    start,
+    until,
+    wait_for_points,
+    written,
+)
+
+from colme.sweep.journal import unpack
+
+LONGEST = 0.06
+"""Seconds from a finished point to the kill."""
+
+
+def kill(spec: Path, delay: float, flags: list[str], how: signal.Signals) -> tuple[int, str]:
+    """Start a sweep, send its leader a signal soon after it has come on; return how it ended."""
+    with start(spec, *flags) as sweep:
+        wait_for_points(spec, sweep)
+        time.sleep(delay)
+        family = children(sweep)
+        sweep.send_signal(how)
+        _, err = sweep.communicate(timeout=PATIENCE)
+    until(lambda: are_gone(family))
+    return sweep.returncode, err
+
+
+KILLS = {
+    "local": (signal.SIGKILL, signal.SIGINT, signal.SIGKILL),
+    "dask": (signal.SIGINT, signal.SIGKILL),
+}
+
+
+@pytest.mark.parametrize("engine", KILLS)
+def test_a_sweep_that_is_killed_goes_on_and_gives_the_same_bytes(
+    tmp_path: Path, engine: str
+) -> None:
+    spec, delays = written(tmp_path), random.Random(20240117)
+    kept = 0
+    for how in KILLS[engine]:
+        flags = ["--engine", engine, "--workers", "2"]
+        code, err = kill(spec, delays.uniform(0, LONGEST), flags, how)
+        check_end(spec, how, code, err)
+        lines = journal_of(spec).read_bytes().splitlines(keepends=True)[1:]
+        numbers = [unpack(line)["point"] for line in lines if line.endswith(b"\n")]
+        assert kept < len(numbers) == len(set(numbers)) < 20
+        kept = len(numbers)
+        assert not spec.with_suffix(".parquet").exists()
+    with start(spec) as sweep:
+        out, err = sweep.communicate(timeout=PATIENCE)
+    assert sweep.returncode == 0, err
+    assert f"20 points measured, {kept} of them before" in out
+    assert spec.with_suffix(".parquet").read_bytes() == slow_results()
+    assert not journal_of(spec).exists()
+
+
+def check_end(spec: Path, how: signal.Signals, code: int, err: str) -> None:
+    """Check that a sweep ended as it was told to; after Ctrl-C it says what is kept."""
+    if how == signal.SIGKILL:
+        assert code == -signal.SIGKILL
+        return
+    assert code == 130, err
+    *progress, kept, last = err.splitlines()
+    assert all(line.endswith(" of 20 points") for line in progress)
+    where = f"finished points are kept in {journal_of(spec)}"
+    assert kept == f"colme: {where}: the same command goes on from there"
+    assert last == "colme: interrupted"
