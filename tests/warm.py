@@ -38,6 +38,9 @@ def compile_others() -> None:
         colme.simulate(SAMPLES, "local", bound=bound)
     contacts = colme.Contacts.random(6, 3)
     colme.simulate(SAMPLES, "round-robin", sigma=0.5, contacts=contacts, gossip=colme.Gossip())
+    problem, graph = colme.Problem.bernoulli([0.5], n_agents=6), colme.Contacts.regular(6, 2)
+    for method in ("b-colme", "c-colme"):
+        colme.simulate_neighbours(problem, method, graph, horizon=5)
     table = Summaries.of(np.repeat(np.arange(6), 20), SAMPLES[0].T.ravel())
     for algorithm in ("sharp", "robust"):
         estimate(table, algorithm=algorithm)

@@ -15,6 +15,10 @@ __all__ = ["Cost", "free_memory"]
 
 _VIEWS = 1 << 30
 """Views of a block take at most so many bytes, unless one step alone takes more."""
+_LONGEST_BLOCK = 128
+"""Steps after which it costs nothing to put a row away and to take it up again."""
+_LITTLE = 64 << 20
+"""Views that take no more bytes than this are kept for the whole horizon."""
 _BYTES_AROUND = 120
 """Labels, true means, errors, estimates, sums, times: per agent."""
 _BYTES_PER_NAME = 8
@@ -72,9 +76,9 @@ class Cost:
     def block(self) -> int:
         """How many steps are drawn and run at once; all of them, where that takes less memory."""
         each = self.n_agents * self.bytes_told
-        fitting = max(1, min(self.horizon, _VIEWS // each))
+        fitting = max(1, min(self.horizon, _LONGEST_BLOCK, _VIEWS // each))
         whole = self.horizon * each
-        return self.horizon if whole <= fitting * each + self._states else fitting
+        return self.horizon if whole <= max(_LITTLE, fitting * each + self._states) else fitting
 
     @property
     def bytes(self) -> int:
