@@ -360,3 +360,12 @@ def test_samples_that_are_all_bad_have_been_seen_all_the_same() -> None:
     again = station("a")
     again.resume(None, a.unsaved)
     assert (again.position, again.agent.count) == ("1", 0)
+
+
+def test_agents_of_one_process_fit_at_steps_of_their_own_unless_in_step() -> None:
+    free, stepping = fleet_of("ab"), fleet_of("ab", in_step=True)
+    assert len({one.agent._weighing.haste for one in free.values()}) == 2
+    assert {one.agent._weighing.haste for one in stepping.values()} == {0.0}
+    again = station("a")
+    again.resume(free["a"].checkpoint(), [])
+    assert again.agent._weighing.haste == free["a"].agent._weighing.haste

@@ -8,7 +8,7 @@ from fleets import step
 from numpy.random import default_rng
 
 from colme import ALGORITHMS, Agent, Algorithm, Reply
-from colme.model.state import NOISE
+from colme.model.state import NEXT, NEXT_ASKED, NOISE
 
 JOINT = Algorithm("restricted-round-robin", "simple", "joint")
 NAMES = "abcdef"
@@ -120,3 +120,33 @@ def test_a_cap_changes_nothing_where_nobody_is_ahead(algorithm: str, cap: float)
 def test_a_cap_below_one_is_refused(cap: Any) -> None:
     with pytest.raises(ValueError, match=f"cap must be .*received '?{cap}"):
         lone(cap=cap)
+
+
+def schedule(haste: float, n_steps: int = 400) -> list[int]:
+    """Return the samples at which an agent fits its model."""
+    agent, fits = lone(), []
+    agent.hasten(haste)
+    for t in range(1, n_steps + 1):
+        agent.perceive(0.0)
+        peer = agent.choose_peer()
+        assert peer is not None
+        before = agent.snapshot().model[0]
+        agent.receive(Reply(peer, 0.0, t))
+        after = agent.snapshot().model[0]
+        if (before[NEXT], before[NEXT_ASKED]) != (after[NEXT], after[NEXT_ASKED]):
+            fits.append(t)
+    return fits
+
+
+def test_agents_in_haste_fit_sooner_each_at_its_own_steps() -> None:
+    calm, some, most = (schedule(haste) for haste in (0.0, 0.5, 1.0))
+    assert calm[-3:] == [260, 312, 374]  # each a fifth later than the one before
+    assert len(calm) < len(some) < len(most) < 1.4 * len(calm)
+    late = [[t for t in fits if t > 50] for fits in (calm, some, most)]
+    assert not set(late[0]) & set(late[1])
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
+def test_haste_is_a_share(share: float) -> None:
+    with pytest.raises(ValueError, match="share .*received"):
+        lone().hasten(share)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from colme import _check, model, rules
 from colme.algorithm import ClassTest, Weighting
 from colme.memory import Memory
+from colme.model.state import NEXT, NEXT_ASKED
 
 __all__ = ["Outlook", "Weighing", "capped"]
 
@@ -97,6 +98,7 @@ class Weighing:
             raise ValueError(
                 f"cap must be 1 or more: a peer may weigh as much as the agent; received {cap}"
             )
+        self.haste = 0.0
         self._choice, self._memory, self._scale = choice, memory, scale
         self._bench = model.Bench.blank(len(memory))
 
@@ -139,8 +141,15 @@ class Weighing:
         row = self._weighed()
         model.learn_noise(n, self._scale, row, self.model)
         model.refit(own, n, count, n_asked, row, self.model, self._room(n))
+        self._hasten(count, n_asked)
         for l in range(n if row is not kept else 0):
             kept.precisions[l] = model.mean_precision(kept.counts[l], kept.squares[l], self.model)
+
+    def _hasten(self, count: float, n_asked: float) -> None:
+        """Let the next fit come sooner, by `haste` times a quarter of the time until then."""
+        facts = self.model.facts
+        for place, now in ((NEXT, count), (NEXT_ASKED, n_asked)):
+            facts[place] = now + max(1.0, (facts[place] - now) * (1.0 - self.haste / 4) // 1.0)
 
     def forget(self, l: int) -> None:
         """Keep of the peer at entry l, which makes room for another, only what the model needs."""
