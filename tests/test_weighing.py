@@ -148,5 +148,5 @@ def test_agents_in_haste_fit_sooner_each_at_its_own_steps() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
 def test_haste_is_a_share(share: float) -> None:
-    with pytest.raises(ValueError, match="share .*received"):
+    with pytest.raises(ValueError, match=r"share .*received"):
         lone().hasten(share)
