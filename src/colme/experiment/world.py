@@ -16,6 +16,7 @@ from colme.contacts import Contacts
 from colme.digest import Digest, usual_times
 from colme.experiment.summary import summarise, summarise_digest
 from colme.gossip import Gossip
+from colme.large.rows import mates_of
 from colme.problem import Problem
 from colme.trajectory import Trajectory
 
@@ -77,9 +78,7 @@ class World:
         """
         if self.contacts is None:
             return None
-        labels, names = self.labels, self.contacts.names
-        owners = np.repeat(np.arange(labels.size), np.diff(self.contacts.starts))
-        mates = np.bincount(owners[labels[names] == labels[owners]], minlength=labels.size)
+        labels, mates = self.labels, mates_of(self.labels, self.contacts)
         return np.where(np.arange(labels.max() + 1) == labels[:, None], mates[:, None], 0)
 
     def times_to_look(self, horizon: int) -> NDArray[np.int64]:

@@ -37,7 +37,15 @@ class _Place(NamedTuple):
 
     desk: kernels.Desk
     estimates: NDArray[np.float64]
-    class_counts: NDArray[np.int16 | np.int32]
+    class_counts: kernels.ClassCounts
+
+    def cut(self, n_agents: int, n_steps: int) -> tuple[NDArray[np.float64], kernels.ClassCounts]:
+        """Return room for estimates[agent, step] and class_counts[agent, step, class]."""
+        n, n_classes = n_agents * n_steps, self.desk.tally.members_of.size
+        return (
+            self.estimates[:n].reshape(n_agents, n_steps),
+            self.class_counts[: n * n_classes].reshape(n_agents, n_steps, n_classes),
+        )
 
 
 def mates_of(labels: Labels, contacts: Contacts | None) -> NDArray[np.int64]:
@@ -141,41 +149,24 @@ class Rows:
 
         `suggestions` are who is offered to each agent[time, agent], if there is gossip.
         """
-        place = self._places.get()
-        try:
-            self._run(first, last, views, folding, suggestions, begins, place)
-        finally:
-            self._places.put(place)
-
-    def _run(
-        self,
-        first: int,
-        last: int,
-        views: Views,
-        folding: Folding,
-        suggestions: NDArray[np.int32] | None,
-        begins: bool,
-        place: _Place,
-    ) -> None:
-        n_steps = views.means.shape[1]
-        shape = (last - first, n_steps)
-        estimates = place.estimates[: shape[0] * n_steps].reshape(shape)
-        counts = place.class_counts[: shape[0] * n_steps * self._n_classes]
-        class_counts = counts.reshape(*shape, self._n_classes)
-        if not folding.is_identifiable:
-            class_counts = class_counts[:0]
         fleet = self._fleet
         if suggestions is not None:
             fleet = fleet._replace(suggestions=suggestions)
-        common = fleet, place.desk, self._states, begins, first, last, self._labels
-        kept = np.arange(n_steps), estimates, class_counts
-        if self._by_model:
-            kernels.collaborate_by_model(views, self._choice, *common, *kept, class_counts[:0])
-        else:
-            kernels.collaborate(views, self._choice, *common, *kept)
-        folding.fold(first, estimates)
-        if folding.is_identifiable:
-            folding.fold_classes(first, class_counts, self._labels, self._mates)
+        n_steps, place = views.means.shape[1], self._places.get()
+        try:
+            estimates, class_counts = place.cut(last - first, n_steps)
+            counted = class_counts if folding.is_identifiable else class_counts[:0]
+            common = fleet, place.desk, self._states, begins, first, last, self._labels
+            kept = np.arange(n_steps), estimates, counted
+            if self._by_model:
+                kernels.collaborate_by_model(views, self._choice, *common, *kept, counted[:0])
+            else:
+                kernels.collaborate(views, self._choice, *common, *kept)
+            folding.fold(first, estimates)
+            if folding.is_identifiable:
+                folding.fold_classes(first, counted, self._labels, self._mates)
+        finally:
+            self._places.put(place)
 
 
 def _fleet(n_agents: int, bound: Bound, contacts: Contacts | None) -> kernels.Fleet:

@@ -116,11 +116,14 @@ class Host:
 
     async def run(self, residents: Sequence[Resident], emit: Emit | None = None) -> None:
         """Run a node for each resident until all have ended; see `stop`."""
-        opening = asyncio.create_task(self._link.open())
-        background = [opening]
+        background = []
         try:
+            # Who is refused leaves before a session is being opened: a program that ends in the
+            # middle of that may be aborted by its threads.
             nodes = await asyncio.gather(*(self._settle(one, emit) for one in residents))
             self.nodes = {node.name: node for node in nodes}
+            opening = asyncio.create_task(self._link.open())
+            background.append(opening)
             self._link.watch(
                 lambda peer: self._note(peer, True), lambda peer: self._note(peer, False)
             )
