@@ -12,9 +12,8 @@ reproduce: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tests/warm.py
+	$(BIN)/mypy & checking=$$!; $(BIN)/python tests/warm.py && wait $$checking
 	$(BIN)/pytest -n 3 --dist worksteal
 
 # Real fleets through the worst that may happen to them: some minutes, and root for some of it.

@@ -163,7 +163,7 @@ COMPOSED = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=90)
 @given(variants(), st.sampled_from([*PRESETS, *COMPOSED]), st.integers(0, 99))
 def test_lockstep_is_simulate_whatever_is_combined(
     changes: dict[str, Any], algorithm: str | Algorithm, seed: int
