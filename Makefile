@@ -10,11 +10,10 @@ reproduce: $(INSTALLED)
 	$(BIN)/colme reproduce
 
 test: $(INSTALLED)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/lint-imports
-	$(BIN)/mypy & checking=$$!; $(BIN)/python tests/warm.py && wait $$checking
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/python tests/warm.py & compiling=$$!; \
+	$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy && $(BIN)/lint-imports && \
+	wait $$compiling
+	$(BIN)/pytest -n 4 --dist worksteal
 
 # Real fleets through the worst that may happen to them: some minutes, and root for some of it.
 chaos: $(INSTALLED)

@@ -35,6 +35,7 @@ from colme.sweep import Sweep, run_sweep
 from colme.sweep.engines import PointError, Task, compute_here, compute_on_cluster
 
 distributed: Any = importlib.import_module("distributed")
+dask: Any = importlib.import_module("dask")
 
 
 def tasks(sweep: Sweep) -> list[Task]:
@@ -141,6 +142,7 @@ def test_a_cluster_that_is_there_measures_the_same(tmp_path: Path) -> None:
     assert outcome.n_measured == 6
     assert caught.value.number == 1
     assert path.read_bytes() == expected(sweep, tmp_path / "expected.parquet")
+    assert dask.config.get("scheduler", None) is None  # what else uses Dask here is left alone
 
 
 def test_a_scheduler_that_is_not_there_or_has_no_workers_is_told(
@@ -155,6 +157,7 @@ def test_a_scheduler_that_is_not_there_or_has_no_workers_is_told(
         list(compute_on_cluster(some, scheduler="nonsense://a"))
     with cluster(0) as address, pytest.raises(ValueError, match="has no workers: start some with"):
         list(compute_on_cluster(some, scheduler=address))
+    assert dask.config.get("scheduler", None) is None
 
 
 def test_workers_of_another_version_are_refused(tmp_path: Path) -> None:

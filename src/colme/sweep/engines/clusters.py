@@ -73,7 +73,7 @@ def _flow(
 ) -> Iterator[tuple[Task, Rows | None]]:
     """Yield points as they are finished, so many on their way at a time; None: workers died."""
     waiting, asked = iter(tasks), {}
-    flying = import_distributed().as_completed(raise_errors=False)
+    flying = import_distributed().as_completed(loop=client.loop, raise_errors=False)
 
     def launch(n: int) -> None:
         for task in islice(waiting, n):

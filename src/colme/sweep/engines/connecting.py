@@ -72,7 +72,7 @@ def connected(n_workers: int | None = None, scheduler: str | None = None) -> Ite
             _check_workers(client, scheduler)
         else:
             cluster = stack.enter_context(_own_cluster(n_workers or count_cores()))
-            client = stack.enter_context(distributed.Client(cluster))
+            client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
         yield client
 
 
@@ -128,7 +128,7 @@ def _kill_workers(cluster: Any) -> None:
 
 def _client_of(scheduler: str) -> Any:
     try:
-        return import_distributed().Client(scheduler, timeout=PATIENCE)
+        return import_distributed().Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, ImportError, TypeError) as error:  # the last: no keys for TLS
         raise ValueError(
             f"cannot reach a scheduler at {scheduler!r} within {PATIENCE:g} s ({error}): start one "
