@@ -1,5 +1,5 @@
 """`python -m colme` is the command line."""
 
-from colme.cli import main
+from colme.cli import run
 
-main()
+run()

@@ -4,6 +4,6 @@ Lives here: flags and exit codes, one command per file.  Must not know how anyth
 printed.
 """
 
-from colme.cli.app import main
+from colme.cli.app import main, run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]

@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 import colme
 from colme import _terminal
 
-__all__ = ["COMMANDS", "application", "main"]
+__all__ = ["COMMANDS", "application", "main", "run"]
 
 COMMANDS = {
     "estimate:estimate": "Estimate each agent's mean from a table with one row per sample, "
@@ -94,6 +94,23 @@ def main(arguments: list[str] | None = None) -> None:
     except (CycloptsError, ValueError, OSError) as error:
         _fail(str(error))
     sys.exit(0)
+
+
+def run() -> None:
+    """Be the program `colme`: what `main` does, and an end that no thread can spoil.
+
+    Examples
+    --------
+    >>> callable(run)
+    True
+    """
+    try:
+        main()
+    except SystemExit as stop:
+        aside = sys.modules.get("colme.live.aside")  # of those who have used the network
+        if aside is not None:
+            aside.leave(int(stop.code or 0))
+        raise
 
 
 def _fail(message: str) -> None:

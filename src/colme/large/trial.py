@@ -16,6 +16,7 @@ from colme.problem import Problem
 __all__ = ["part_of", "seconds_of"]
 
 _MOST_AGENTS = 1500
+_MOST_THAT_KNOW_ALL = 400
 _MOST_STEPS = 300
 _GROWTH = 1.6
 """An agent-step of a fleet that no cache holds takes so many times that of a small one."""
@@ -54,7 +55,8 @@ def seconds_of(
     >>> seconds_of(lambda problem, horizon: time.sleep(0.01), problem, horizon=10, runs=7) > 0.06
     True
     """
-    small, steps = part_of(problem, _MOST_AGENTS), min(horizon, _MOST_STEPS)
+    most = _MOST_THAT_KNOW_ALL if knows_all else _MOST_AGENTS
+    small, steps = part_of(problem, most), min(horizon, _MOST_STEPS)
     run(small, 2)
     start = time.perf_counter()
     run(small, steps)

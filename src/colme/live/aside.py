@@ -1,6 +1,7 @@
 """Work that may take long and cannot be interrupted, in threads that keep no program alive.
 
-Lives here: a call in a thread of its own, as a future.  Must not know what is called.
+Lives here: a call in a thread of its own, as a future, and how a program ends that has made some.
+Must not know what is called.
 
 A program waits at its end for the threads of an executor; it does not wait for these.
 """
@@ -8,14 +9,19 @@ A program waits at its end for the threads of an executor; it does not wait for 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-__all__ = ["aside"]
+__all__ = ["aside", "leave"]
 
 T = TypeVar("T")
+
+_NAME = "aside"
 
 
 def aside(act: Callable[[], T], undo: Callable[[T], object] | None = None) -> asyncio.Future[T]:
@@ -60,5 +66,23 @@ def aside(act: Callable[[], T], undo: Callable[[T], object] | None = None) -> as
         else:
             later(succeed, done)
 
-    threading.Thread(target=work, daemon=True, name="aside").start()
+    threading.Thread(target=work, daemon=True, name=_NAME).start()
     return result
+
+
+def leave(code: int) -> None:
+    """End the program with a code, at once if work is still under way; else do nothing.
+
+    A thread that came back from foreign code while the interpreter ends would abort the program,
+    long after everything is safe.
+
+    Examples
+    --------
+    >>> leave(0)  # nothing is under way: end as any program does
+    """
+    if any(thread.name == _NAME for thread in threading.enumerate()):
+        logging.shutdown()
+        with suppress(OSError, ValueError):  # nobody reads any more
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)

@@ -16,6 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from colme.live.aside import leave
 from colme.live.fleet.layout import HostSpec, ProcessSpec
 from colme.live.fleet.liars import tongue_of
 from colme.live.fleet.world import Stream
@@ -176,4 +177,6 @@ def _tell_finished() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    leave(code)
+    sys.exit(code)
