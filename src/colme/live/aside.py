@@ -78,7 +78,10 @@ def leave(code: int) -> None:
 
     Examples
     --------
-    >>> leave(0)  # nothing is under way: end as any program does
+    >>> import subprocess, sys
+    >>> program = "from colme.live.aside import leave; leave(3); print('nothing is under way')"
+    >>> subprocess.run([sys.executable, "-c", program], capture_output=True).stdout.strip()
+    b'nothing is under way'
     """
     if any(thread.name == _NAME for thread in threading.enumerate()):
         logging.shutdown()
