@@ -16,13 +16,13 @@ from colme import _check
 from colme._compile import compiled, kernel
 from colme.contacts import Contacts
 
-__all__ = ["Caches", "Gossip", "Offers", "below", "exchange", "start"]
+__all__ = ["SMALLEST_CACHE", "Caches", "Gossip", "Offers", "below", "exchange", "start"]
 
 Ints = NDArray[np.int64]
 
 _SPAWN_KEY = 3
 """Tells the seeds of gossip (key, run) from those of samples (run,) and of arrivals."""
-_SMALLEST_CACHE = 8
+SMALLEST_CACHE = 8
 """With fewer names, a fleet soon falls into parts that never hear of each other again."""
 _MASK = 0xFFFFFFFF
 
@@ -176,7 +176,7 @@ def start(contacts: Contacts) -> Caches:
     >>> start(Contacts.everyone(4)).sizes.tolist()
     [3, 3, 3, 3]
     """
-    shape = contacts.n_agents, max(contacts.size, _SMALLEST_CACHE)
+    shape = contacts.n_agents, max(contacts.size, SMALLEST_CACHE)
     sizes = np.diff(contacts.starts) - 1
     caches = Caches(np.full(shape, -1), np.zeros(shape, np.int64), sizes, _blank_desk(*shape))
     owners = np.repeat(np.arange(contacts.n_agents), sizes)

@@ -65,7 +65,7 @@ class Running:
     keeps: bool = False
     threads: int | None = None
 
-    @property
+    @cached_property
     def is_folded(self) -> bool:
         """Whether metrics are folded block by block, because nobody asked for more."""
         return self.experiment.size(self.keeps).is_folded

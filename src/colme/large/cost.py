@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from colme.gossip import SMALLEST_CACHE
 from colme.kernels import Desk
 
 __all__ = ["Cost", "free_memory"]
@@ -24,7 +25,6 @@ _BYTES_AROUND = 120
 _BYTES_PER_NAME = 8
 _BYTES_PER_CACHED_NAME = 16
 _BYTES_PER_OFFER = 4
-_SMALLEST_CACHE = 8
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Cost:
         if self.contacts:
             around += 2 * _BYTES_PER_NAME * self.longest_row
         if self.gossip:
-            cache = max(self.longest_row, _SMALLEST_CACHE)
+            cache = max(self.longest_row, SMALLEST_CACHE)
             around += _BYTES_PER_CACHED_NAME * cache + _BYTES_PER_OFFER * block
         return around
 
