@@ -255,8 +255,8 @@ def told(agents: dict[str, Agent]) -> list[object]:
 def test_a_fleet_restored_in_the_middle_goes_on_to_the_last_bit(
     bound: Bound, algorithm: str | Algorithm
 ) -> None:
-    samples = default_rng(4).normal([i % 2 for i in range(6)], 0.15, (60, 6)).clip(-1, 2)
-    steady, restarted = (fleet(6, algorithm, bounds=[bound]) for _ in range(2))
+    samples = default_rng(4).normal([i % 2 for i in range(4)], 0.15, (60, 4)).clip(-1, 2)
+    steady, restarted = (fleet(4, algorithm, bounds=[bound]) for _ in range(2))
     n_moved = 0
     for t, now in enumerate(samples.tolist()):
         if t in (1, 20, 45):

@@ -22,7 +22,7 @@ from test_data_writing import READERS
 
 import colme._terminal
 from colme.cli.estimate import estimate as command
-from colme.data import MEANINGS, estimate, read
+from colme.data import MEANINGS, Estimates, estimate, read
 from colme.data.writing import FORMATS
 
 Capture = pytest.CaptureFixture[str]
@@ -43,6 +43,19 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(colme._terminal.out, "_width", 100)
     return written(tmp_path, sales(), name="sales")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Estimates:
+    """What the library finds in that table if nothing else is asked for."""
+    path = written(tmp_path_factory.mktemp("found"), sales())
+    return estimate(read(path, "store", "sales").summaries)
+
+
+def few(folder: Path) -> Path:
+    """Write a small table, which is soon compared."""
+    values = [1.0, 2.0, 1.5, 4.0, 2.0, 7.0, 2.5, 5.0, 9.0, 6.0, 6.5, 8.0]
+    return written(folder, {"store": list("abc") * 4, "sales": values}, name="few")
 
 
 COLUMNS = ["--agent", "store", "--value", "sales"]
@@ -68,10 +81,8 @@ def said(capsys: Capture, *arguments: str) -> str:
     return " ".join(out.split())
 
 
-def test_json_says_what_the_library_finds(capsys: Capture, table: Path) -> None:
+def test_json_says_what_the_library_finds(capsys: Capture, table: Path, found: Estimates) -> None:
     answer = asked(capsys, *USED)
-    reading = read(table, "store", "sales")
-    found = estimate(reading.summaries)
     assert answer["columns"] == {"agent": "store", "value": "sales", "time": None, "guessed": []}
     assert (answer["rows"], answer["bad_rows"]) == (288, {})
     assert answer["noise"]["scale"] == found.noise.scale
@@ -80,7 +91,7 @@ def test_json_says_what_the_library_finds(capsys: Capture, table: Path) -> None:
     assert answer["meanings"] == MEANINGS
     assert [one["size"] for one in answer["classes"]] == [one.size for one in found.class_table]
     assert [row["agent"] for row in answer["agents"]] == found.summaries.agents.tolist()
-    assert answer["agents"][5] == found["store 05"]
+    assert answer["agents"] == [found[agent] for agent in found.summaries.agents]
     assert (answer["comparison"], answer["drift"], answer["members"]) == (None, None, [])
 
 
@@ -93,7 +104,7 @@ def test_json_of_many_agents_is_one_object(capsys: Capture, tmp_path: Path) -> N
 
 
 def test_people_read_the_story_the_classes_and_the_highest_agents(
-    capsys: Capture, table: Path
+    capsys: Capture, table: Path, found: Estimates
 ) -> None:
     _, out, _ = run(capsys, "estimate", *USED, "--top", "2")
     text = " ".join(out.split())
@@ -105,7 +116,6 @@ def test_people_read_the_story_the_classes_and_the_highest_agents(
         "holds whatever its peers are, if what is said of noise does, with probability 0.95" in text
     )
     assert "There are 22 more agents" in text
-    found = estimate(read(table, "store", "sales").summaries)
     order = np.argsort(-found.estimates)
     rows = [line for line in out.splitlines() if line.startswith(" store ")]
     assert [row.split("  ")[0].strip() for row in rows] == found.summaries.agents[
@@ -147,8 +157,9 @@ def test_sigma_range_delta_eta_and_algorithm_reach_the_estimate(
         assert [row["class"] for row in answer["agents"]] == expected.classes.tolist()
 
 
-def test_members_are_named_with_whom_they_are_not_told_from(capsys: Capture, table: Path) -> None:
-    found = estimate(read(table, "store", "sales").summaries)
+def test_members_are_named_with_whom_they_are_not_told_from(
+    capsys: Capture, table: Path, found: Estimates
+) -> None:
     members = ["--members", "store 03", "store 04"]
     one, two = asked(capsys, *USED, *members)["members"]
     assert one["members"] == found.members("store 03").tolist()
@@ -214,18 +225,18 @@ def test_another_algorithm_is_compared_under_its_name(capsys: Capture, table: Pa
     assert "sharp" not in [score["name"] for score in scores]
 
 
-def test_the_seed_chooses_the_splits(capsys: Capture, table: Path) -> None:
-    flags = ["--compare", "--splits", "1", "--algorithm", "local", "--seed"]
-    once, again, other = (asked(capsys, *USED, *flags, seed) for seed in "778")
+def test_the_seed_chooses_the_splits(capsys: Capture, tmp_path: Path) -> None:
+    path, flags = str(few(tmp_path)), ["--compare", "--splits", "1", "--algorithm", "local"]
+    once, again, other = (asked(capsys, path, *COLUMNS, *flags, "--seed", s) for s in "778")
     assert once["comparison"] == again["comparison"] != other["comparison"]
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_out_keeps_every_agent(capsys: Capture, table: Path, ending: str) -> None:
+def test_out_keeps_every_agent(capsys: Capture, table: Path, found: Estimates, ending: str) -> None:
     path = table.with_name(f"means.{ending}")
     assert f"kept {path}" in said(capsys, *USED, "--out", str(path))
     rows = READERS[ending](path).to_dicts()
-    assert rows == asked(capsys, *USED)["agents"]
+    assert rows == [found[agent] for agent in found.summaries.agents]
 
 
 def test_a_report_is_written(capsys: Capture, table: Path) -> None:
@@ -272,11 +283,12 @@ def test_several_files_are_one_table(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_standard_input_is_a_table(
-    capsys: Capture, table: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = asked(capsys, *USED, "--compare", "--splits", "1")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(table.read_bytes())))
-    assert asked(capsys, "-", *COLUMNS, "--compare", "--splits", "1") == expected
+    path, flags = few(tmp_path), [*COLUMNS, "--compare", "--splits", "1"]
+    expected = asked(capsys, str(path), *flags)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert asked(capsys, "-", *flags) == expected
 
 
 def test_a_narrow_terminal_breaks_no_number(
@@ -405,7 +417,11 @@ def test_the_examples_of_the_help_run(capsys: Capture, table: Path, example: str
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert out
-    assert example.split("--", maxsplit=1)[0].strip() in run(capsys, "estimate", "--help")[1]
+
+
+def test_the_help_has_its_examples(capsys: Capture) -> None:
+    shown = run(capsys, "estimate", "--help")[1]
+    assert all(example.split("--", maxsplit=1)[0].strip() in shown for example in examples())
 
 
 def started(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from sweeps import PATIENCE, start, wait_for_points, written
+from sweeps import start, wait_for_points, written
 from test_cli import run
 
 from colme.sweep.journal import Journal
@@ -54,15 +54,6 @@ def test_a_sweep_says_what_it_did_and_how_to_ask_its_results(
     assert out == "grid.parquet holds all 4 points of this sweep already\n"
 
 
-def test_json_tells_the_same(capsys: pytest.CaptureFixture[str], spec: Path) -> None:
-    flags = ["--out", "a.parquet", "--workers", "1", "--engine", "local", "--json"]
-    code, out, _ = run(capsys, "sweep", "grid.toml", *flags)
-    said = json.loads(out)
-    assert code == 0
-    assert said.pop("seconds") > 0
-    assert said == {"out": "a.parquet", "points": 4, "rows": 8, "measured": 4}
-
-
 def test_a_dry_run_lists_the_points_and_does_nothing(
     capsys: pytest.CaptureFixture[str], spec: Path
 ) -> None:
@@ -79,13 +70,14 @@ def test_a_dry_run_lists_the_points_and_does_nothing(
     assert [path.name for path in Path().iterdir()] == ["grid.toml"]
 
 
-def test_two_sweeps_cannot_write_to_one_file(tmp_path: Path) -> None:
+def test_two_sweeps_cannot_write_to_one_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     path = written(tmp_path)
     with start(path, "--workers", "1") as first:
         wait_for_points(path, first)
-        with start(path, "--workers", "1") as second:
-            _, err = second.communicate(timeout=PATIENCE)
-        assert second.returncode == 2
+        code, _, err = run(capsys, "sweep", str(path), "--workers", "1")
+        assert code == 2
         assert "another sweep is writing to" in err
         assert first.poll() is None
         first.kill()
@@ -119,16 +111,20 @@ def test_bad_files_and_flags_are_one_clear_line_and_code_2(
     assert [path.name for path in Path().iterdir()] == ["grid.toml"][text is None :]
 
 
-def test_results_of_another_sweep_are_replaced_only_when_told_so(
+def test_results_of_another_sweep_are_replaced_only_when_told_so_and_json_tells_what_was_done(
     capsys: pytest.CaptureFixture[str], spec: Path
 ) -> None:
-    with Journal(Path("grid.parquet.journal")) as journal:
+    flags = ["--out", "a.parquet", "--workers", "1", "--engine", "local", "--json"]
+    with Journal(Path("a.parquet.journal")) as journal:
         journal.begin({"specification": "another", "versions": {}})
         journal.append(0, {})
-    code, _, err = run(capsys, "sweep", "grid.toml")
+    code, _, err = run(capsys, "sweep", "grid.toml", *flags)
     assert code == 2
     assert "holds points of another sweep" in err
     assert "--overwrite" in err
-    code, _, _ = run(capsys, "sweep", "grid.toml", "--overwrite", "--workers", "1")
+    code, out, _ = run(capsys, "sweep", "grid.toml", *flags, "--overwrite")
     assert code == 0
-    assert not Path("grid.parquet.journal").exists()
+    assert not Path("a.parquet.journal").exists()
+    said = json.loads(out)
+    assert said.pop("seconds") > 0
+    assert said == {"out": "a.parquet", "points": 4, "rows": 8, "measured": 4}

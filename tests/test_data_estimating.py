@@ -51,7 +51,7 @@ WITHOUT: dict[str, Means] = {
     "spike and slab": lambda rng, n: np.where(rng.random(n) < 0.5, 0.0, rng.normal(0.0, 1.5, n)),
     "two humps": lambda rng, n: np.where(rng.random(n) < 0.5, -1.0, 1.0) + rng.normal(0, 0.3, n),
 }
-RUNS = {20: 12, 60: 5, 200: 2}
+RUNS = {20: 8, 60: 5, 200: 2}
 """How many tables of so many agents."""
 
 

@@ -48,6 +48,8 @@ WORLDS = {
     "gaussian": World(lambda rng, m: rng.normal(m, 1.0), {}, (0.0, 2.0, 5.0)),
     "unequal": World(unequal, {}, (0.0, 20.0, 50.0)),
 }
+EASY = (WORLDS["sigma"], WORLDS["gaussian"])
+"""Where so much is known, or so simple, that less than what is done would fail."""
 every_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 
 COUNTS: dict[str, Callable[[Generator, int], NDArray[np.int64]]] = {
@@ -95,13 +97,15 @@ def misses(truth: Array, low: Array, high: Array, factor: float = 1.0) -> NDArra
 def test_at_one_time_intervals_and_tests_fail_as_seldom_as_they_say(
     world: World, counts: Callable[[Generator, int], NDArray[np.int64]]
 ) -> None:
-    n, own, of_class, left_out, exact = 150, 0, 0, 0, 0
+    """Where classes are often right, a third of their interval would not do."""
+    n, own, of_class, left_out, exact, in_a_third = 150, 0, 0, 0, 0, 0
     for truth, found in tables(world, counts, n, algorithm="local", delta=DELTA):
         same = truth[:, np.newaxis] == truth
         right = (same == (found.classes[:, np.newaxis] == found.classes)).all(axis=1)
         alike = np.array([is_alike(a, found.told) for a in range(12)])
         own += int(misses(truth, found.low, found.high).sum())
         of_class += int((right & misses(truth, found.class_low, found.class_high)).sum())
+        in_a_third += int((right & misses(truth, found.class_low, found.class_high, 0.3)).sum())
         left_out += int((same & ~alike).any(axis=1).sum())
         exact += int(right.sum())
         assert found.alike.tolist() == alike.sum(axis=1).tolist()
@@ -109,24 +113,15 @@ def test_at_one_time_intervals_and_tests_fail_as_seldom_as_they_say(
     assert p_value(of_class, 12 * n, DELTA) > 1e-3
     assert p_value(left_out, 12 * n, DELTA / 8) > 1e-3
     assert exact > 0
-
-
-@pytest.mark.parametrize("name", ["sigma", "gaussian"])
-def test_classes_are_often_right_and_a_third_of_their_interval_would_not_do(name: str) -> None:
-    n, right, wrong = 150, 0, 0
-    for truth, found in tables(WORLDS[name], COUNTS["from 2 to 50"], n, algorithm="local"):
-        same = truth[:, np.newaxis] == truth
-        exact = (same == (found.classes[:, np.newaxis] == found.classes)).all(axis=1)
-        right += int(exact.sum())
-        wrong += int((exact & misses(truth, found.class_low, found.class_high, 0.3)).sum())
-    assert right > 0.4 * 12 * n
-    assert p_value(wrong, right, DELTA) < 1e-4
+    if counts is COUNTS["from 2 to 50"] and world in EASY:
+        assert exact > 0.4 * 12 * n
+        assert p_value(in_a_third, exact, DELTA) < 1e-4
 
 
 @every_world
 def test_estimates_lie_in_their_intervals(world: World) -> None:
     for counts in COUNTS.values():
-        for _, found in tables(world, counts, 8):
+        for _, found in tables(world, counts, 4):
             assert (found.low <= found.estimates).all()
             assert (found.estimates <= found.high).all()
             assert np.isfinite(found.estimates).all()
@@ -140,15 +135,16 @@ class Followed(NamedTuple):
     left_out: int
 
 
-def follow(world: World, *, factor: float = 1.0, n: int = 80, steps: int = 50) -> Followed:
+def follow(world: World, *, n: int = 80, steps: int = 50) -> dict[float, Followed]:
     """Fold rows one by one, to some agents more often than to others, and look every time.
 
-    Tables have eight agents of one mean.  `factor` shrinks intervals and stretches distances.
+    Tables have eight agents of one mean.  Of the two factors each shrinks intervals and stretches
+    distances.
     """
     rng = np.random.default_rng(32)
     truth, rates = np.full((n, 8), world.means[1]), np.linspace(0.3, 1.0, 8)
     counts, means, squares = np.ones((n, 8), np.int64), world.draw(rng, truth), np.zeros((n, 8))
-    out, lost = np.zeros((n, 8), bool), np.zeros((n, 8), bool)
+    out, lost = ({factor: np.zeros((n, 8), bool) for factor in (1.0, 0.5)} for _ in range(2))
     for _ in range(steps):
         coming = rng.random((n, 8)) < rates
         off = np.where(coming, world.draw(rng, truth) - means, 0.0)
@@ -158,13 +154,14 @@ def follow(world: World, *, factor: float = 1.0, n: int = 80, steps: int = 50) -
         for i in np.flatnonzero(squares.max(axis=1) > 0):
             table = Summaries(np.arange(8), counts[i], means[i], squares[i])
             radii, told = look(world, table)
-            out[i] |= np.abs(truth[i] - means[i]) > factor * radii
-            apart = np.subtract.outer(told.centers, told.centers) / factor
+            off_truth = np.abs(truth[i] - means[i])
+            apart = np.subtract.outer(told.centers, told.centers)
             level = told.log_risk + np.add.outer(told.offsets, told.offsets)
-            lost[i] |= (apart**2 >= 2 * np.add.outer(told.spreads, told.spreads) * level).any(
-                axis=1
-            )
-    return Followed(8 * n, int(out.sum()), int(lost.sum()))
+            allowed = 2 * np.add.outer(told.spreads, told.spreads) * level
+            for factor in out:
+                out[factor][i] |= off_truth > factor * radii
+                lost[factor][i] |= ((apart / factor) ** 2 >= allowed).any(axis=1)
+    return {each: Followed(8 * n, int(out[each].sum()), int(lost[each].sum())) for each in out}
 
 
 def look(world: World, table: Summaries) -> tuple[Array, Told]:
@@ -187,17 +184,16 @@ def test_what_is_looked_at_is_what_estimate_returns(world: World) -> None:
 
 
 @every_world
-def test_at_all_times_at_once_they_fail_as_seldom_as_they_say(world: World) -> None:
+def test_at_all_times_at_once_they_fail_as_seldom_as_they_say_and_half_would_not_do(
+    world: World,
+) -> None:
     found = follow(world)
-    assert p_value(found.outside, found.trials, DELTA) > 1e-3
-    assert p_value(found.left_out, found.trials, DELTA / 8) > 1e-3
-
-
-@pytest.mark.parametrize("name", ["sigma", "gaussian"])
-def test_at_all_times_at_once_less_would_not_do(name: str) -> None:
-    found = follow(WORLDS[name], factor=0.5)
-    assert p_value(found.outside, found.trials, DELTA) < 1e-4
-    assert p_value(found.left_out, found.trials, DELTA / 8) < 1e-4
+    whole, half = found[1.0], found[0.5]
+    assert p_value(whole.outside, whole.trials, DELTA) > 1e-3
+    assert p_value(whole.left_out, whole.trials, DELTA / 8) > 1e-3
+    if world in EASY:
+        assert p_value(half.outside, half.trials, DELTA) < 1e-4
+        assert p_value(half.left_out, half.trials, DELTA / 8) < 1e-4
 
 
 def heavy_tailed(rng: Generator, means: Array) -> Array:
@@ -206,13 +202,13 @@ def heavy_tailed(rng: Generator, means: Array) -> Array:
 
 
 def test_with_noise_estimated_skewed_samples_break_the_promise() -> None:
-    found = follow(World(heavy_tailed, {}, (1.0, 1.0, 1.0)))
+    found = follow(World(heavy_tailed, {}, (1.0, 1.0, 1.0)))[1.0]
     assert p_value(found.outside, found.trials, DELTA) < 1e-4
 
 
 def test_of_coins_the_range_is_known_without_being_told() -> None:
     rare = World(lambda rng, m: rng.binomial(1, m).astype(float), {}, (0.05, 0.05, 0.05))
-    found = follow(rare)
+    found = follow(rare)[1.0]
     assert p_value(found.outside, found.trials, DELTA) > 1e-3
 
 

@@ -42,19 +42,20 @@ def predictions(means: OnlineMeans, names: Iterable[Any]) -> list[float]:
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "oracle"])
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: type(bound).__name__)
 def test_values_that_arrive_together_give_what_lockstep_gives(algorithm: str, bound: Bound) -> None:
-    drawn = samples(9, 50)
-    drawn[25:] += 3.0 * (np.arange(9) % 2) * (bound is CHANGING)
+    drawn = samples(6, 50)
+    drawn[25:] += 3.0 * (np.arange(6) % 2) * (bound is CHANGING)
     expected = colme.lockstep(drawn[np.newaxis], algorithm, bound=bound, delta=0.05).estimates
-    means = OnlineMeans(algorithm, bound=bound, delta=0.05, max_agents=9)
+    means = OnlineMeans(algorithm, bound=bound, delta=0.05, max_agents=6)
     assert expected is not None
     for step, values in zip(expected[0], drawn, strict=True):
-        means.learn_many(range(9), values)
-        assert predictions(means, range(9)) == pytest.approx(step, abs=1e-9)
+        means.learn_many(range(6), values)
+        assert predictions(means, range(6)) == pytest.approx(step, abs=1e-9)
 
 
 def test_a_longer_run_agrees_to_the_end_in_estimates_and_classes() -> None:
     drawn, labels = samples(20, 200), np.arange(20)
-    run = colme.lockstep(drawn[np.newaxis], sigma=0.5, delta=0.05, labels=labels)
+    last = colme.Record(every=200)
+    run = colme.lockstep(drawn[np.newaxis], sigma=0.5, delta=0.05, labels=labels, record=last)
     means = OnlineMeans(sigma=0.5, max_agents=20)
     for values in drawn:
         means.learn_many(range(20), values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import io
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import WRITERS, assert_same, written
 
@@ -79,7 +80,8 @@ def test_categories_and_decimals_and_truths(tmp_path: Path) -> None:
     assert read(truths).summaries.means.tolist() == [0.5, 0.0]
 
 
-@given(rows=st.lists(st.tuples(NAMES, VALUES), min_size=1, max_size=40))
+@settings(max_examples=12)
+@given(rows=st.lists(st.tuples(NAMES, VALUES), min_size=1, max_size=100))
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_table_with_text_equals_its_summaries(ending: str, rows: list[tuple[str, float]]) -> None:
     names, values = map(list, zip(*rows, strict=True))
@@ -88,7 +90,8 @@ def test_a_table_with_text_equals_its_summaries(ending: str, rows: list[tuple[st
     assert_same(found.summaries, Summaries.of(names, values))
 
 
-@given(rows=st.lists(st.tuples(st.integers(-(10**17), 10**17), VALUES), min_size=1, max_size=40))
+@settings(max_examples=12)
+@given(rows=st.lists(st.tuples(st.integers(-(10**17), 10**17), VALUES), min_size=1, max_size=100))
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_table_with_numbers_equals_its_summaries(
     ending: str, rows: list[tuple[int, float]]
@@ -169,8 +172,18 @@ print(reading.summaries.agents.tolist(), reading.summaries.means.tolist(), readi
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.zst", "jsonl", "parquet", "arrow"])
-def test_standard_input_is_recognised(ending: str, tmp_path: Path) -> None:
+def test_standard_input_is_recognised(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent = written(tmp_path, {"agent": ["b", "a"], "value": [1.5, 2.5]}, ending).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent)))
+    reading = read("-")
+    assert reading.summaries.agents.tolist() == ["a", "b"]
+    assert (reading.summaries.means.tolist(), reading.n_rows) == ([2.5, 1.5], 2)
+
+
+def test_a_process_reads_its_standard_input(tmp_path: Path) -> None:
+    sent = written(tmp_path, {"agent": ["b", "a"], "value": [1.5, 2.5]}, "parquet").read_bytes()
     done = subprocess.run(
         [sys.executable, "-c", STANDARD_INPUT], input=sent, capture_output=True, check=True
     )

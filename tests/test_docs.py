@@ -9,10 +9,12 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, chdir
 from pathlib import Path
 
 import pytest
+
+from colme.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -21,7 +23,14 @@ FILE = re.compile(r"# ([\w-]+\.(?:py|toml))\b")
 """The first line of a block may say which file it is."""
 ADDRESS = re.compile(r"\b(?:127\.0\.0\.1|0\.0\.0\.0|router\.local):(\d+)\b")
 """Every machine that a page speaks of is this one here, at ports that nobody uses."""
+NAMED = re.compile(r"\b[\w-]+\.[a-z]+\b|%")
+"""A file, a machine or a job that a command speaks of."""
 SLOW = {"colme reproduce"}  # the reproduction has its own tests
+APART = {"colme fleet", "colme sweep", "colme watch"}
+"""Commands that leave threads or processes behind until their own process ends: always in one."""
+STARTED: set[str] = set()
+"""Commands that have run as processes, so that they import what they need.  From then on they are
+called in this process, which has imported it already."""
 PATIENCE = 60.0
 """Seconds in which a command that was told to end must have ended, however busy the machine is."""
 
@@ -34,6 +43,12 @@ def commands(page: Path) -> list[str]:
     whole = (text.replace("\\\n", " ") for text in blocks(page, "sh"))
     lines = (" ".join(line.split("#")[0].split()) for text in whole for line in text.splitlines())
     return [line for line in lines if line]
+
+
+def new_commands(page: Path) -> list[str]:
+    """Return the commands of a page without those that are the same on a page before it."""
+    before = {command for other in PAGES[: PAGES.index(page)] for command in commands(other)}
+    return [one for one in commands(page) if NAMED.search(one) or one not in before]
 
 
 def files(page: Path) -> dict[str, str]:
@@ -88,6 +103,12 @@ class Shell:
             for number in sorted(map(int, re.findall(r"%(\d+)", command)), reverse=True):
                 self._end(*self._jobs.pop(number - 1))
             return
+        name = " ".join(command.split()[:2])
+        if name in STARTED and not re.search(r" [|>&]", command):
+            self._call(command)
+            return
+        if name.startswith("colme ") and name not in APART:
+            STARTED.add(name)
         pipe = subprocess.PIPE
         started = subprocess.Popen(
             self._arguments(command.removesuffix("&").strip()),
@@ -107,6 +128,13 @@ class Shell:
         """End what is still running, the latest first: it must end well."""
         while self._jobs:
             self._end(*self._jobs.pop())
+
+    def _call(self, command: str) -> None:
+        """Run a command of ours within this process."""
+        _python, _m, _colme, *arguments = self._arguments(command)
+        with chdir(self._folder), pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 0, command
 
     def _end(self, command: str, job: subprocess.Popen[str]) -> None:
         job.terminate()
@@ -153,7 +181,7 @@ def test_commands_on_the_page_run(page: Path, tmp_path: Path) -> None:
         table = [sys.executable, "-c", blocks(page, "python")[0]]  # the first piece writes a table
         subprocess.run(table, cwd=tmp_path, check=True, env=os.environ)
     with Shell(tmp_path, page.name) as shell:
-        for command in commands(page):
+        for command in new_commands(page):
             shell.run(here(command))
         shell.end()
 

@@ -251,7 +251,7 @@ Attack = Callable[[random.Random, bytes, bytes], Iterator[bytes]]
 
 def noise(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
     """Any bytes; half of them begin as a frame does."""
-    for k in range(40):
+    for k in range(160):
         start = (b"CM\x01", b"")[k % 2]
         yield start + rng.randbytes(rng.randrange(120))
 
@@ -266,22 +266,23 @@ def flipped(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
 
 
 def resized(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
-    """Cut off or continued, sometimes beyond the limit."""
-    for _ in range(20):
-        yield first[: rng.randrange(len(first))]
+    """Cut off or continued, sometimes beyond the limit: of a short frame each length once."""
+    for length in rng.sample(range(len(first)), min(len(first), 80)):
+        yield first[:length]
+    for _ in range(100):
         yield first + rng.randbytes(rng.choice((1, 2, 8, 100)))
     yield first + bytes(MOST_BYTES)
 
 
 def spliced(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
     """The beginning of one frame and the end of another."""
-    for _ in range(40):
+    for _ in range(160):
         yield first[: rng.randrange(len(first) + 1)] + second[rng.randrange(len(second) + 1) :]
 
 
 def rewritten(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
     """Other bytes within the body, and a checksum that is right."""
-    for _ in range(40):
+    for _ in range(160):
         body = bytearray(first[8:])
         for _ in range(rng.randrange(1, 4)):
             body[rng.randrange(min(len(body), 96))] = rng.choice((0, 255, rng.randrange(256)))
@@ -289,20 +290,21 @@ def rewritten(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes
 
 
 def resized_within(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
-    """A body of another length, and a checksum that is right."""
-    for _ in range(20):
-        body = first[8:]
-        yield framed(first[3], body[: rng.randrange(len(body))])
+    """A body of another length, of a short one each, and a checksum that is right."""
+    body = first[8:]
+    for length in rng.sample(range(len(body)), min(len(body), 80)):
+        yield framed(first[3], body[:length])
+    for _ in range(100):
         yield framed(first[3], body + rng.randbytes(rng.choice((1, 2, 8, 100))))
 
 
 ATTACKS: dict[Attack, int] = {
-    noise: 500,
+    noise: 125,
     flipped: 120,
-    resized: 600,
-    spliced: 500,
-    rewritten: 500,
-    resized_within: 650,
+    resized: 150,
+    spliced: 125,
+    rewritten: 125,
+    resized_within: 150,
 }
 """What is done to frames, and to how many drawn pairs of them."""
 CLUMSY = (flipped, resized, spliced)

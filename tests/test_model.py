@@ -1,6 +1,8 @@
 """The model of all means: against a slow judge, under other units, and in odd places."""
 
 import math
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,9 +62,14 @@ def estimate(row: Row, a: int = 0) -> float:
     return expected_mean(view(row, a), model, bench)
 
 
-def estimates(means: Array, precisions: Array) -> Array:
+def estimates(means: Array, precisions: Array, agents: Iterable[int]) -> Array:
     row = memory(means, precisions)
-    return np.array([estimate(row, a) for a in range(len(means))])
+    return np.array([estimate(row, a) for a in agents])
+
+
+def some(means: Array) -> range:
+    """Return every third agent, or all where there are few."""
+    return range(0, len(means), 3 if len(means) > 10 else 1)
 
 
 def classes_of(model: Model) -> Array:
@@ -90,6 +97,13 @@ PROBLEMS: dict[str, tuple[Array, Array]] = {
 problems = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=list(PROBLEMS))
 
 
+@cache
+def plain_estimates(name: str) -> Array:
+    """Return what some agents of a problem estimate as it is."""
+    means, precisions = PROBLEMS[name]
+    return estimates(means, precisions, some(means))
+
+
 SEPARATED = pytest.mark.parametrize(
     "centers", [[0.0, 1.0], [-2.0, 0.0, 1.0], [0.0, 1.0, 2.0, 3.0, 5.0]], ids=str
 )
@@ -98,7 +112,7 @@ SEPARATED = pytest.mark.parametrize(
 @SEPARATED
 def test_separated_classes_are_found_where_a_slow_judge_finds_them(centers: list[float]) -> None:
     n_right = 0
-    for seed in range(20):
+    for seed in range(10):
         _, means, precisions = noisy(centers, 12 * len(centers), seed)
         model, _ = fitted(memory(means, precisions))
         found = classes_of(model)
@@ -109,7 +123,7 @@ def test_separated_classes_are_found_where_a_slow_judge_finds_them(centers: list
         np.testing.assert_allclose(found, np.sort(atoms), rtol=0, atol=5e-6)
         np.testing.assert_allclose(shares[:-1], 1 / len(centers), atol=0.06)
         assert model.facts[3] == pytest.approx(1, abs=1e-4)
-    assert n_right >= 16
+    assert n_right >= 8
 
 
 @SEPARATED
@@ -156,25 +170,20 @@ def test_the_expected_mean_is_what_its_definition_gives(problem: tuple[Array, Ar
             assert here == pytest.approx(expected, abs=1e-12)
 
 
-@problems
+@pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("factor", [1e-8, 0.3, 1e8, -1.0])
-def test_other_units_give_the_same_estimates_in_other_units(
-    problem: tuple[Array, Array], factor: float
-) -> None:
-    means, precisions = problem
-    before = estimates(means, precisions)
-    after = estimates(factor * means, precisions / factor**2)
-    np.testing.assert_allclose(after / factor, before, rtol=0, atol=1e-9)
+def test_other_units_give_the_same_estimates_in_other_units(name: str, factor: float) -> None:
+    means, precisions = PROBLEMS[name]
+    after = estimates(factor * means, precisions / factor**2, some(means))
+    np.testing.assert_allclose(after / factor, plain_estimates(name), rtol=0, atol=1e-9)
 
 
-@problems
+@pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("shift", [-3.0, 0.7, 1e4])
-def test_a_shift_of_all_means_shifts_the_estimates(
-    problem: tuple[Array, Array], shift: float
-) -> None:
-    means, precisions = problem
-    after = estimates(means + shift, precisions)
-    np.testing.assert_allclose(after - shift, estimates(means, precisions), rtol=0, atol=1e-9)
+def test_a_shift_of_all_means_shifts_the_estimates(name: str, shift: float) -> None:
+    means, precisions = PROBLEMS[name]
+    after = estimates(means + shift, precisions, some(means))
+    np.testing.assert_allclose(after - shift, plain_estimates(name), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(1e-8, 0.0), (1e8, 0.0), (1.0, 50.0), (3.0, -2.0)])
@@ -190,14 +199,14 @@ def test_a_whole_run_does_not_depend_on_the_units(factor: float, shift: float) -
     np.testing.assert_array_equal(other.likely_counts, plain.likely_counts)
 
 
-@problems
-def test_the_order_of_the_peers_does_not_matter(problem: tuple[Array, Array]) -> None:
-    means, precisions = problem
-    before = estimates(means, precisions)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_order_of_the_peers_does_not_matter(name: str) -> None:
+    means, precisions = PROBLEMS[name]
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(means))
-        after = estimates(means[order], precisions[order])
-        np.testing.assert_allclose(after, before[order], rtol=0, atol=1e-9)
+        places = np.argsort(order)[list(some(means))].tolist()
+        after = estimates(means[order], precisions[order], places)
+        np.testing.assert_allclose(after, plain_estimates(name), rtol=0, atol=1e-9)
 
 
 def summed(model: Model) -> list[float]:

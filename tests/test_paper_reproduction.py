@@ -102,12 +102,13 @@ def test_sharp_stands_beside_the_paper_and_apart_from_its_verdicts(
 
 
 def test_two_threads_write_the_same_bytes(whole: Reproduction, tmp_path: Path) -> None:
-    some = ["two-class", "imperfect-separated", "imperfect-overlapping", "gap-sweep"]
-    again = reproduce(tmp_path, runs=RUNS, threads=2, only=some)
-    for part in ("two_class", "imperfect_classes", "gap_sweep"):
-        assert json.dumps(again.content[part]) == json.dumps(whole.content[part])
+    name = "imperfect-overlapping"
+    again = reproduce(tmp_path, runs=RUNS, threads=2, only=[name, "gap-sweep"])
+    cases = [done.content["imperfect_classes"][name] for done in (again, whole)]
+    assert json.dumps(cases[0]) == json.dumps(cases[1])
+    assert json.dumps(again.content["gap_sweep"]) == json.dumps(whole.content["gap_sweep"])
     figures = list((tmp_path / "figures").iterdir())
-    assert len(figures) == 2 * 5
+    assert len(figures) == 2 * 2
     for figure in figures:
         assert (whole.folder / "figures" / figure.name).read_bytes() == figure.read_bytes()
 
@@ -214,7 +215,7 @@ def test_an_interruption_leaves_what_is_finished(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_with_130_and_says_what_is_kept(tmp_path: Path) -> None:
     only = ["--only", "imperfect-separated", "gap-sweep"]
-    command = [sys.executable, "-m", "colme", "reproduce", *only, "--runs", "10"]
+    command = [sys.executable, "-m", "colme", "reproduce", *only, "--runs", "4", "--threads", "1"]
     with subprocess.Popen(
         [*command, "--out", str(tmp_path)],
         stderr=subprocess.PIPE,

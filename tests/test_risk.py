@@ -6,6 +6,7 @@ for half as noisy as they are, which shows that they could condemn this one.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -79,6 +80,12 @@ def excluded_pairs(
     )
 
 
+@cache
+def room(n_agents: int) -> tuple[kernels.Fleet, kernels.Desk]:
+    """Return a fleet where everybody knows everybody, and the desk at which all trials are done."""
+    return kernels.Fleet.of_all(n_agents), kernels.Desk.blank(n_agents, n_classes=1)
+
+
 def excludes(views: Views, log_risk: float, choice: Choice = JOINT) -> bool:
     """Return whether the first agent has excluded anyone by the end."""
     n_agents, horizon = views.means.shape
@@ -87,8 +94,7 @@ def excludes(views: Views, log_risk: float, choice: Choice = JOINT) -> bool:
     kernels.collaborate(
         views,
         choice._replace(log_risk=log_risk),
-        kernels.Fleet.of_all(n_agents),
-        kernels.Desk.blank(n_agents, n_classes=1),
+        *room(n_agents),
         np.empty((0, 0), np.int64),
         True,
         0,

@@ -299,7 +299,7 @@ def test_results_are_cut_into_pieces_that_depend_on_them_alone(
 def test_a_sweep_gives_the_same_bytes_whoever_measures_it(tmp_path: Path) -> None:
     sweep, told = Sweep.make(TINY), []
     path = tmp_path / "results.parquet"
-    outcome = run_sweep(sweep, path, workers=3, progress=lambda *numbers: told.append(numbers))
+    outcome = run_sweep(sweep, path, workers=2, progress=lambda *numbers: told.append(numbers))
     assert (outcome.n_points, outcome.n_measured, outcome.n_rows) == (6, 6, 24)
     assert told == [(done, 6) for done in range(7)]
     assert path.read_bytes() == expected(sweep, tmp_path / "expected.parquet")
@@ -321,24 +321,23 @@ def test_what_is_there_is_not_replaced_unless_told_so(tmp_path: Path) -> None:
             run_sweep(other, path)
         assert [file.name for file in tmp_path.iterdir()] == ["results.parquet"]
     assert digest_of(path) == ""
-    run_sweep(other, path, overwrite=True)
-    first = path.read_bytes()
-    with pytest.raises(ValueError, match="choose another --out, or replace it with --overwrite"):
-        run_sweep(sweep, path)
-    assert path.read_bytes() == first
-    assert digest_of(path) == other.digest
     journal = tmp_path / "results.parquet.journal"
     with Journal(journal) as held:
         held.begin({"specification": "another", "versions": {}})
         held.append(0, {})
     begun = journal.read_bytes()
-    path.unlink()
     with pytest.raises(ValueError, match="holds points of another sweep"):
-        run_sweep(sweep, path)
+        run_sweep(other, path)
     assert journal.read_bytes() == begun
+    assert path.read_text() == "my thesis"
     run_sweep(other, path, overwrite=True)
-    assert path.read_bytes() == first
     assert not journal.exists()
+    first = expected(other, tmp_path / "expected.parquet")
+    assert path.read_bytes() == first
+    with pytest.raises(ValueError, match="choose another --out, or replace it with --overwrite"):
+        run_sweep(sweep, path)
+    assert path.read_bytes() == first
+    assert digest_of(path) == other.digest
 
 
 def test_a_point_that_cannot_fit_is_told_before_any_work(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Streams as they are: arrivals, contacts, gossip, unequal noise, drift, a careful agent.
 
-Each variant against its plain twin, its limit, and what it promises.
+Each variant against its plain twin, its limit, and what it promises; how much each is worth is
+tested with the studies.
 """
 
 import math
@@ -170,7 +171,7 @@ def test_lockstep_is_simulate_whatever_is_combined(
 ) -> None:
     problem = PROBLEM.moving(0, 2, 0.5, time=20, seed=seed)
     arrivals = changes.get("arrivals")
-    samples = problem.draw(30 if arrivals is not None else 60, seed=seed, arrivals=arrivals)
+    samples = problem.draw(30 if arrivals is not None else 45, seed=seed, arrivals=arrivals)
     likely = resolve(algorithm).weighting.word == "model"
     keep: dict[str, Any] = {
         "delta": 0.5,
@@ -240,73 +241,6 @@ def test_unequal_rates_exclude_classmates_no_more_often_than_the_risk(pattern: s
         assert (p_value < 1e-6) == bad
 
 
-def test_slow_agents_gain_most() -> None:
-    problem = Problem.gaussian([0.2, 0.4, 0.8], n_agents=200, sigma=0.5, seed=0)
-    arrivals = Arrivals.between(0.1, 10.0, 200, seed=5)
-    given_at = arrivals.draw(2500, 200, seed=2)
-    samples = problem.draw(2500, seed=1, arrivals=given_at)
-    last = Record(every=2500)
-    error = {
-        name: metrics.errors(
-            simulate(
-                samples, name, sigma=0.5, labels=problem.labels, arrivals=given_at, record=last
-            ),
-            problem.true_means,
-        )[0, -1]
-        for name in ("sharp", "local")
-    }
-    rates = np.array(arrivals.rates)
-    gains = {
-        who: error["sharp"][agents].mean() / error["local"][agents].mean()
-        for who, agents in (("slow", rates < 0.3), ("fast", rates > 3))
-    }
-    assert gains["slow"] < 1 / 3
-    assert gains["slow"] < gains["fast"] < 1
-
-
-def test_batches_save_queries_and_cost_samples() -> None:
-    problem = Problem.gaussian([0.2, 0.4, 0.8], n_agents=200, sigma=0.5, seed=0)
-    times = {}
-    for batch, horizon in ((1, 2500), (10, 500)):
-        trajectory = simulate(
-            problem.draw(horizon * batch, seed=1),
-            "restricted-round-robin",
-            sigma=0.5,
-            labels=problem.labels,
-            arrivals=batch,
-            record=Record(estimates=False),
-        )
-        times[batch] = metrics.identification_times(trajectory).mean()
-    assert times[1] / times[10] >= 4
-    assert 10 * times[10] > times[1]
-
-
-CHANGING = Problem.gaussian([0.2, 0.4, 0.8], n_agents=200, sigma=0.5, seed=0).moving(
-    0, 2, share=1 / 3, time=1500
-)
-PLAIN = NormalMixture(0.5, 1000)
-
-
-def mean_errors(bound: Bound, samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the errors [time, agent], averaged over runs, of `sharp` on the changing problem."""
-    trajectory = simulate(samples, "sharp", bound=bound, record=Record(class_counts=False))
-    truth = CHANGING.true_means_at(trajectory.times)
-    error: NDArray[np.float64] = np.abs(estimates_of(trajectory) - truth).mean(axis=0)
-    return error
-
-
-def test_a_fleet_that_restarts_recovers_from_a_change_and_one_that_does_not_fails() -> None:
-    samples = CHANGING.draw(2300, runs=2, seed=1)
-    moved = CHANGING.cohorts > 2
-    truth = CHANGING.true_means_at([2300])[0]
-    alone = np.abs(samples[:, 1499:2300].mean(axis=1) - truth)[:, moved].mean()
-    for bound, recovers in ((Restarted(PLAIN), True), (PLAIN, False)):
-        error = mean_errors(bound, samples)
-        before = error[1498].mean()
-        assert (error[2299].mean() < 2 * before) == recovers
-        assert (error[2299, moved].mean() < alone / 2) == recovers
-
-
 def test_members_that_move_leave_the_class_and_are_found_by_the_other() -> None:
     """Counted by cohort: those of class 0 that move to class 2, and everybody else."""
     problem = Problem.gaussian([0.0, 2.0, 4.0], class_sizes=[20, 20, 20], sigma=0.5).moving(
@@ -359,25 +293,6 @@ def test_a_careful_agent_is_local_until_somebody_is_shown_and_pools_no_stranger(
         assert np.abs(first).max() < 1e-12
         assert error["careful"][40] < error["hopeful"][40] / 2  # strangers are pooled by others
         assert error["careful"][-1] < error["local"][-1] / 2  # and classmates in the end by all
-
-
-def test_little_room_and_gossip_come_close_to_knowing_everybody() -> None:
-    problem = Problem.gaussian([0.0, 0.25, 0.5, 0.75, 1.0], n_agents=400, sigma=0.5, seed=0)
-    samples = problem.draw(1200, seed=1)
-    keep: dict[str, Any] = {"sigma": 0.5, "record": Record(class_counts=False)}
-    contacts = Contacts.random(400, 20, seed=1)
-    variants: dict[str, dict[str, Any]] = {
-        "everybody": {},
-        "gossip": {"contacts": contacts, "gossip": Gossip()},
-        "alone": {"contacts": contacts},
-    }
-    times = {
-        key: metrics.convergence_times(
-            simulate(samples, **keep, **changes), problem.true_means, 0.01
-        ).mean()
-        for key, changes in variants.items()
-    }
-    assert times["gossip"] < 2.5 * times["everybody"] < times["alone"]
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_views_have_one_of_two_layouts() -> None:
     assert not views.squares.any()
 
 
-LONG = np.random.default_rng(5).normal(np.repeat([0.0, 0.6, 0.2], 300)[:, None], 0.5, (900, 9))
+LONG = np.random.default_rng(5).normal(np.repeat([0.0, 0.6, 0.2], 300)[:, None], 0.5, (900, 4))
 
 
 @pytest.mark.parametrize("inner", [Laplace(0.5, 0.01), NormalMixture(0.5, 99), Stitched(0.5)])
@@ -150,29 +150,30 @@ def test_long_streams_agree_to_twelve_digits(inner: Bound, kind: str) -> None:
         "discounted": Discounted(inner, 0.98),
         "restarted": Restarted(inner, 0.01),
     }[kind]
-    views = views_of(LONG, [bound] * 9, with_squares=True)
-    for a in range(9):
+    views = views_of(LONG, [bound] * 4, with_squares=True)
+    for a in range(4):
         here = np.array([field[a] for field in views])
         np.testing.assert_allclose(here, followed(bound, LONG[:, a]), rtol=1e-12, atol=1e-12)
     assert views.epochs[:, -1].min() >= 1
 
 
 def test_the_compiled_folds_are_the_plain_ones() -> None:
-    samples, before = LONG[:200, :3], np.arange(200.0)
+    n = 90
+    samples, before = LONG[:n, :3], np.arange(float(n))
     for fold, how in (
         (folding.fold_windows, (7, np.empty((2, 7)))),
         (folding.fold_discounted, (0.9, before)),
     ):
-        fast, plain = np.empty((2, 3, 200)), np.empty((2, 3, 200))
+        fast, plain = np.empty((2, 3, n)), np.empty((2, 3, n))
         fold(samples, *how, *fast)
         fold.function(samples, *how, *plain)
         np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
-    quick, slow = np.empty((3, 200)), np.empty((3, 200))
+    quick, slow = np.empty((3, n)), np.empty((3, n))
     folding.find_epochs(samples, 0.1, 2.0, folding.Watch.blank(), quick)
     folding.find_epochs.function(samples, 0.1, 2.0, folding.Watch.blank(), slow)
     np.testing.assert_array_equal(quick, slow)
     assert quick.max() > 1
-    fast, plain = np.empty((3, 3, 200)), np.empty((3, 3, 200))
+    fast, plain = np.empty((3, 3, n)), np.empty((3, 3, n))
     folding.fold_epochs(samples, quick, *fast)
     folding.fold_epochs.function(samples, quick, *plain)
     np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
