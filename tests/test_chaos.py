@@ -2,15 +2,15 @@
 
 After each disturbance: every sample that was sent is there once, everybody sees everybody, and
 every estimate is within a tenth of a standard error of an undisturbed fleet's.  In the end every
-process ends within two seconds of being told to, whatever has become of the router.
+process ends soon after being told to, whatever has become of the router.
 
-`make test` runs short versions; `make chaos` sets COLME_CHAOS=full, which makes them longer, and
-runs those in `chaos/hardest.py`, which need more rights.
+`make test` runs short versions; `make chaos` sets COLME_CHAOS=full, which makes them longer, holds
+processes to the two seconds that are promised for their end, and runs those in `chaos/hardest.py`,
+which need more rights.
 """
 
 import asyncio
 import logging
-import os
 import random
 import resource
 import subprocess
@@ -21,12 +21,11 @@ from pathlib import Path
 
 import pytest
 from chaos.clocks import Shift, in_python
-from chaos.fleet import PATIENCE, Fleet, free_port
+from chaos.fleet import IS_FULL, PATIENCE, Fleet, free_port
 from chaos.network import Faults, Relay
 from chaos.processes import Process
 from chaos.worlds import World, undisturbed
 
-IS_FULL = os.environ.get("COLME_CHAOS") == "full"
 STEP = 200
 N_STEPS = 7 if IS_FULL else 6
 WORLD = World(n_agents=12 if IS_FULL else 6, n_samples=N_STEPS * STEP)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
 import socket
 import sys
@@ -27,8 +28,11 @@ from colme.live.wire import Ask, Told, decode, encode
 from colme.live.wiring import Wiring
 from colme.messages import Reply
 
-PATIENCE = 2.0
-"""Seconds in which a process must end when it is told to."""
+IS_FULL = os.environ.get("COLME_CHAOS") == "full"
+"""Whether a fleet has the machine to itself, as with `make chaos`."""
+PATIENCE = 2.0 if IS_FULL else 5.0
+"""Seconds in which a process must end when it is told to: two are promised, and take 0.2 to 0.6;
+beside other tests the disk or the processor may be another's for that long."""
 TOGETHER = 3
 """So many processes are told to end at once: more would wait for each other, on few cores."""
 NONCE = 7
