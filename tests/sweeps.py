@@ -31,7 +31,7 @@ PATIENCE = 120.0
 SLOW = """
 algorithms = ["round-robin"]
 horizon = 1500
-runs = 5
+runs = 8
 
 [problem]
 class_means = [0.2, 0.8]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from sweeps import start, wait_for_points, written
 from test_cli import run
 
 from colme.sweep.journal import Journal
@@ -71,22 +70,49 @@ def test_a_dry_run_lists_the_points_and_does_nothing(
 
 
 def test_two_sweeps_cannot_write_to_one_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], spec: Path
 ) -> None:
-    path = written(tmp_path)
-    with start(path, "--workers", "1") as first:
-        wait_for_points(path, first)
-        code, _, err = run(capsys, "sweep", str(path), "--workers", "1")
-        assert code == 2
-        assert "another sweep is writing to" in err
-        assert first.poll() is None
-        first.kill()
+    with Journal(Path("grid.parquet.journal")):  # as the first of them holds it
+        code, _, err = run(capsys, "sweep", "grid.toml", "--workers", "1")
+    assert code == 2
+    assert "another sweep is writing to" in err
+
+
+def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], spec: Path) -> None:
+    odd = Path("it's [bold]:bug:.toml")
+    spec.rename(odd)
+    code, out, _ = run(capsys, "sweep", str(odd), "--workers", "1")
+    assert code == 0
+    assert "rows in it's [bold]:bug:.parquet" in out
+    assert "FROM 'it''s [bold]:bug:.parquet'" in out
+
+
+def test_an_interrupted_sweep_says_where_its_points_are(
+    capsys: pytest.CaptureFixture[str], spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        Path("a[/b].parquet.journal").touch()
+        raise KeyboardInterrupt
+
+    Path("a[").mkdir()
+    monkeypatch.setattr("colme.cli.sweep.run_sweep", interrupt)
+    code, _, err = run(capsys, "sweep", "grid.toml", "--out", "a[/b].parquet")
+    assert code == 130
+    assert err.splitlines() == [
+        "colme: finished points are kept in a[/b].parquet.journal: the same command goes on from "
+        "there",
+        "colme: interrupted",
+    ]
 
 
 BAD = {
     "no file": (None, "", "cannot read 'grid.toml'"),
     "no TOML": ("[grid", "", "is not a TOML file"),
+    "nested": (f"x = {'[' * 3000}", "", "grid.toml is not a TOML file"),
     "no grid": (SPEC.replace("grid", "gird"), "", "needs a table [grid]"),
+    "empty grid": (SPEC[: SPEC.index('"problem.n')], "", "needs a table [grid]"),
+    "overlapping": (SPEC + "problem = [{sigma = 1}]", "", "problem.n_agents in problem: write"),
+    "many faults": (SPEC + f"seed = {list(range(-99, 0))}", "", "; and 89 more"),
     "bad value": (SPEC.replace("0.01]", "7]"), "", "points 1, 3 (delta = 7): delta: Input should"),
     "unknown key": (SPEC + '"problem.colour" = [1]', "", "all points: problem.colour: Extra"),
     "bad engine": (SPEC, "--engine spark", "--engine"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,25 @@ def cluster(n_workers: int) -> Iterator[str]:
         **settings,
     ) as there:
         yield there.scheduler_address
+
+
+LOOPBACK = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
+
+
+@contextmanager
+def worker_of(address: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Give a worker of a cluster, a process that finds its modules in a folder first."""
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", *LOOPBACK],
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+    )
+    try:
+        yield worker
+    finally:
+        worker.kill()
+        worker.wait()
 
 
 def test_points_come_as_they_are_finished_and_workers_are_gone_afterwards() -> None:
@@ -142,25 +162,86 @@ def test_a_scheduler_that_is_not_there_or_has_no_workers_is_told(
     assert dask.config.get("scheduler", None) is None
 
 
-def test_workers_of_another_version_are_refused(tmp_path: Path) -> None:
-    package = tmp_path / "colme"
+def test_a_bad_address_is_one_line_at_once(tmp_path: Path) -> None:
+    spec = written(tmp_path)
+    with start(spec, "--scheduler", "tcp://127.0.0.1") as sweep:
+        out, err = sweep.communicate(timeout=PATIENCE)
+    assert (sweep.returncode, out) == (2, "")
+    assert err.splitlines()[1:] == [
+        "colme: cannot reach a scheduler at 'tcp://127.0.0.1' within 10 s (missing port number in "
+        "address '127.0.0.1'): start one with `dask scheduler`, and give its address as "
+        "tcp://HOST:PORT or tls://HOST:PORT"
+    ]
+
+
+@pytest.mark.parametrize("banner", [b"", b"SSH-2.0-OpenSSH\r\n"], ids=["silent", "another"])
+def test_something_else_than_a_scheduler_is_told(
+    monkeypatch: pytest.MonkeyPatch, banner: bytes
+) -> None:
+    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+        def greet() -> None:
+            with suppress(OSError):
+                while True:
+                    server.accept()[0].sendall(banner)
+
+        threading.Thread(target=greet, daemon=True).start()
+        with pytest.raises(ValueError, match=f"cannot reach a scheduler at '{address}'"):
+            list(compute_on_cluster(tasks(Sweep.make(TINY)), scheduler=address))
+
+
+def test_a_cluster_that_loses_its_workers_is_given_up_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", PATIENCE)
+    monkeypatch.setattr("colme.sweep.engines.clusters._LOOK", 0.05)
+    monkeypatch.setattr("colme.sweep.engines.clusters._ABSENCE", 0.3)
+    many = tasks(Sweep.make(TINY | {"grid": {"problem.n_agents": [4], "seed": list(range(40))}}))
+    with cluster(0) as address, worker_of(address, tmp_path) as worker:
+        found = compute_on_cluster(many, scheduler=address)
+        next(found)
+        worker.kill()
+        with pytest.raises(OSError, match=r"no worker for 0\.3 s; finished points are kept"):
+            list(found)
+
+
+def other_package(folder: Path, version: str) -> None:
+    """Make a package colme of another version, otherwise the same."""
+    package = folder / "colme"
     package.mkdir()
     for part in Path(colme.__file__).parent.iterdir():
         if part.name not in ("__init__.py", "__pycache__"):
             (package / part.name).symlink_to(part)
     text = Path(colme.__file__).read_text()
-    (package / "__init__.py").write_text(text.replace(colme.__version__, "9.9.9"))
-    with cluster(0) as address:
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"],
-            env=os.environ | {"PYTHONPATH": str(tmp_path)},
-            stderr=subprocess.DEVNULL,
-            cwd=tmp_path,
-        )
-        try:
-            refused = f"colme 9.9.9 instead of {colme.__version__}: install the same everywhere"
-            with pytest.raises(ValueError, match=refused):
-                list(compute_on_cluster(tasks(Sweep.make(TINY)), scheduler=address))
-        finally:
-            worker.send_signal(signal.SIGKILL)
-            worker.wait()
+    (package / "__init__.py").write_text(text.replace(colme.__version__, version))
+
+
+def no_package(folder: Path, _: str) -> None:
+    """Make a package colme that has no sweeps."""
+    (folder / "colme").mkdir()
+    (folder / "colme" / "__init__.py").touch()
+
+
+@pytest.mark.parametrize(
+    ("make", "refused"),
+    [
+        (other_package, f"colme 9.9.9 instead of {colme.__version__}: install the same everywhere"),
+        (no_package, r"none \(.*No module named 'colme\.sweep'.*\): install the same everywhere"),
+    ],
+)
+def test_workers_of_another_version_or_none_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Path, str], None],
+    refused: str,
+) -> None:
+    make(tmp_path, "9.9.9")
+    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", PATIENCE)
+    with (
+        cluster(0) as address,
+        worker_of(address, tmp_path),
+        pytest.raises(ValueError, match=refused),
+    ):
+        list(compute_on_cluster(tasks(Sweep.make(TINY)), scheduler=address))

@@ -61,7 +61,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
             return tomllib.load(stream)
     except OSError as error:
         raise ValueError(f"cannot read {str(path)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of syntax, of encoding, of sizes beyond reason
         raise ValueError(f"{path} is not a TOML file: {error}") from None
 
 

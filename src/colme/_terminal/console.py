@@ -16,8 +16,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 __all__ = ["err", "note", "out", "print_json", "print_pieces", "progress", "say_finished"]
 
-out = Console()
-err = Console(stderr=True)
+# Names and paths are shown as they are: brackets in them are no markup, colons no emoji.
+out = Console(markup=False, highlight=False, emoji=False)
+err = Console(stderr=True, markup=False, highlight=False, emoji=False)
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def progress(
 
 def say_finished(name: str, seconds: float) -> None:
     """Print that an experiment is done."""
-    err.print(f"{name}: {seconds:.1f} s", highlight=False)
+    err.print(f"{name}: {seconds:.1f} s")
 
 
 def print_json(value: Any) -> None:
@@ -54,4 +55,4 @@ def print_pieces(pieces: Iterable[str]) -> None:
 
 def note(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line."""
-    err.print(f"colme: note: {message}", markup=False, highlight=False, soft_wrap=True)
+    err.print(f"colme: note: {message}", soft_wrap=True)

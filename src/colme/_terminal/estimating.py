@@ -57,11 +57,11 @@ def print_finding(finding: Finding, top: int, paths: Iterable[Path]) -> None:
     if finding.comparison is not None:
         _print_comparison(finding.comparison, finding.notes)
     for path in paths:
-        out.print(f"kept {path}", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"kept {path}", soft_wrap=True)
 
 
 def _say(line: str, style: str | None = None) -> None:
-    out.print(_printable(line), style=style, markup=False, highlight=False)
+    out.print(_printable(line), style=style)
 
 
 def _printable(text: str) -> str:

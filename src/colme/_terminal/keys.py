@@ -33,7 +33,7 @@ def print_issued(made: dict[str, Any]) -> None:
         table.add_column(column, overflow="fold")
     for name, folder in made["issued"].items():
         table.add_row(name, folder.replace("[", r"\["))
-    out.print(table, highlight=False)
+    out.print(table)
     _say(f"Valid for {made['days']} days. Copy each folder to its device, and to no other.")
     if made["hosts"]:
         _say(f"Other machines can connect to them as {', '.join(made['hosts'])}.")
@@ -44,4 +44,4 @@ def print_issued(made: dict[str, Any]) -> None:
 
 
 def _say(sentence: str) -> None:
-    out.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    out.print(sentence, soft_wrap=True)

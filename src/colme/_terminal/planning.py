@@ -24,7 +24,7 @@ def print_plan(result: dict[str, Any]) -> None:
         _print_times(result, 1, "steps, which are queries, with high probability")
         _print_times(result, batch, f"samples of each agent, {batch} in a step")
     for line in _promises(result, result["joint"]):
-        out.print(line, highlight=False)
+        out.print(line)
 
 
 def _print_times(result: dict[str, Any], unit: int, title: str) -> None:

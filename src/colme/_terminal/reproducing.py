@@ -27,5 +27,5 @@ def print_reproduction(done: paper.Reproduction) -> None:
             table.add_row(short, *cells)
         out.print(table)
     for note in dict.fromkeys(note for part in tables for note in part.notes):
-        out.print(note, style="dim", highlight=False)
-    out.print(f"report: {done.report}", highlight=False, soft_wrap=True)
+        out.print(note, style="dim")
+    out.print(f"report: {done.report}", soft_wrap=True)

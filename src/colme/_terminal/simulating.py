@@ -30,7 +30,6 @@ def say_cost(n_bytes: int, seconds: float) -> None:
     """Print what a long experiment is going to take."""
     err.print(
         f"this takes about {_duration(seconds)} and {n_bytes / 1e9:.2g} GB of memory",
-        highlight=False,
     )
 
 
@@ -53,11 +52,10 @@ def print_summary(
     out.print(
         f"{sizes.sum()} agents in classes {classes}; {experiment.runs} runs of "
         f"{experiment.horizon} steps; delta = {experiment.delta:g}",
-        highlight=False,
     )
     for row in rows[:1]:
         if "samples_per_step" in row:
-            out.print(f"{row['samples_per_step']:.3g} samples per step and agent", highlight=False)
+            out.print(f"{row['samples_per_step']:.3g} samples per step and agent")
     out.print(_summary_table(experiment, rows))
     for row in rows:
         if "error_over_time" in row:
@@ -68,10 +66,9 @@ def print_summary(
             out.print(
                 f"{row['algorithm']}: likely class right from {cell} on; nothing is guaranteed of "
                 f"it{_promise(experiment)}",
-                highlight=False,
             )
     for path in files.values():
-        out.print(f"kept {path}", highlight=False)
+        out.print(f"kept {path}")
 
 
 def _promise(experiment: Experiment) -> str:

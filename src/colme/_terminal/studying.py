@@ -27,7 +27,7 @@ def print_questions(questions: dict[str, str]) -> None:
 
 def print_study(study: Study, paths: Iterable[Path]) -> None:
     """Print what a study has found, and where it is kept."""
-    out.print(study.question, highlight=False)
+    out.print(study.question)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     rows, width = study.to_table(), 4
     for k, column in enumerate(study.columns):
@@ -40,7 +40,7 @@ def print_study(study: Study, paths: Iterable[Path]) -> None:
         table.add_row(*cells)
     out.print(table, width=max(out.width, width), crop=False)
     for note in study.notes:
-        out.print(note, style="dim", highlight=False)
-    out.print(study.answer, style="bold", highlight=False)
+        out.print(note, style="dim")
+    out.print(study.answer, style="bold")
     for path in paths:
-        out.print(f"kept {path}", highlight=False, soft_wrap=True)
+        out.print(f"kept {path}", soft_wrap=True)

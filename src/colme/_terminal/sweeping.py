@@ -36,7 +36,7 @@ def show_points(n_points: int) -> Iterator[Callable[[int, int], None]]:
             show(f"{done} of {n_points} points", done)
             if not err.is_terminal and (told < 0 or done // step > told // step):
                 told = done
-                err.print(f"{done} of {n_points} points", highlight=False)
+                err.print(f"{done} of {n_points} points")
 
         yield update
 
@@ -50,8 +50,9 @@ def print_outcome(outcome: Outcome, keys: Sequence[str], seconds: float) -> None
     _say(f"{outcome.n_points} points measured{found}: {seconds:.1f} s")
     _say(f"{outcome.n_rows} rows in {outcome.path}; for instance:")
     names = ", ".join(f'"{key}"' for key in keys)
+    path = str(outcome.path).replace("'", "''")
     _say(
-        f"  SELECT {names}, algorithm, avg(final_error_mean) FROM '{outcome.path}' "
+        f"  SELECT {names}, algorithm, avg(final_error_mean) FROM '{path}' "
         f"GROUP BY ALL ORDER BY ALL"
     )
 
@@ -76,8 +77,8 @@ def say_resumable(target: Path) -> None:
     journal = target.with_name(target.name + ".journal")
     if journal.exists():
         words = f"finished points are kept in {journal}: the same command goes on from there"
-        err.print(f"colme: {words}", highlight=False, soft_wrap=True)
+        err.print(f"colme: {words}", soft_wrap=True)
 
 
 def _say(words: str) -> None:
-    out.print(words, highlight=False, markup=False, soft_wrap=True)
+    out.print(words, soft_wrap=True)

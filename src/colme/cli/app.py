@@ -115,5 +115,5 @@ def run() -> None:
 
 def _fail(message: str) -> None:
     line = " ".join(message.split())
-    _terminal.err.print(f"colme: {line}", markup=False, highlight=False, soft_wrap=True)
+    _terminal.err.print(f"colme: {line}", soft_wrap=True)
     sys.exit(2)

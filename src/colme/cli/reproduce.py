@@ -61,7 +61,7 @@ def reproduce(
                 finished=_terminal.say_finished,
             )
     except KeyboardInterrupt:
-        _terminal.err.print(f"experiments finished so far are kept in {out}", highlight=False)
+        _terminal.err.print(f"experiments finished so far are kept in {out}")
         raise
     if json:
         _terminal.print_json(done.content)
@@ -69,4 +69,4 @@ def reproduce(
         print_reproduction(done)
     if timings:
         for what, seconds in (done.durations | {"all": time.perf_counter() - start}).items():
-            _terminal.err.print(f"{seconds:6.1f} s  {what}", highlight=False)
+            _terminal.err.print(f"{seconds:6.1f} s  {what}")

@@ -54,7 +54,7 @@ def sweep(
     workers
         Number of processes on this machine (one for each core); the results do not depend on it.
     overwrite
-        Replace the results, or the unfinished points, of another sweep.
+        Replace whatever results are there, or the unfinished points of another sweep.
     dry_run
         Check the file and print its points instead.
     json

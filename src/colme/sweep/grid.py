@@ -37,7 +37,7 @@ def combine(grid: Any, points: Any = None) -> list[dict[str, Any]]:
     Traceback (most recent call last):
     ValueError: grid: seed must be a list of values, each of them once; received 1
     """
-    if grid is None and points is None:
+    if not grid and points is None:
         raise ValueError(
             "a sweep needs a table [grid] that gives a list of values for some keys, or tables "
             "[[points]]; received neither: add one, or run it with colme simulate"
@@ -46,6 +46,7 @@ def combine(grid: Any, points: Any = None) -> list[dict[str, Any]]:
     twice = [key for key in lists if key in listed[0]]
     if twice:
         raise ValueError(f"a key stands in [grid] or in [[points]]; in both: {', '.join(twice)}")
+    _check_apart([*listed[0], *lists])
     n_points = math.prod(map(len, lists.values())) * len(listed)
     if n_points > MOST_POINTS:
         raise ValueError(
@@ -112,6 +113,16 @@ def _read_points(points: Any) -> list[dict[str, Any]]:
     if faults or _repeats(tables):
         raise ValueError("; ".join(faults) or "points: two tables are the same: drop one")
     return [{key: table[key] for key in tables[0]} for table in tables]
+
+
+def _check_apart(keys: list[str]) -> None:
+    """Raise ValueError if a key is part of another one: each would replace what the other says."""
+    within = [f"{key} in {table}" for table in keys for key in keys if key.startswith(f"{table}.")]
+    if within:
+        raise ValueError(
+            f"no key of a sweep may lie within another; received {', '.join(within)}: write the "
+            "value into the tables, or give the keys of the tables one by one"
+        )
 
 
 def _flat(where: str, table: Any, prefix: str = "") -> dict[str, Any]:

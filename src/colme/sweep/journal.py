@@ -10,13 +10,14 @@ import fcntl
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from colme.sweep.versions import describe_difference
 
-__all__ = ["Journal", "pack", "sync_folder", "unpack"]
+__all__ = ["Journal", "pack", "sync_folder", "unpack", "writing"]
 
 
 def pack(value: Any) -> bytes:
@@ -157,9 +158,31 @@ class Journal:
             self._file.close()
 
     def _write(self, line: bytes) -> None:
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with writing(self.path):
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Tell what to do if a file cannot be written, because the disk is full for instance.
+
+    Examples
+    --------
+    >>> with writing(Path("results.parquet")):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: cannot write 'results.parquet': No space left on device; finished points are kept: \
+make it possible, and the same sweep goes on
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"cannot write {str(path)!r}: {error.strerror or error}; finished points are kept: "
+            "make it possible, and the same sweep goes on"
+        ) from None
 
 
 def sync_folder(folder: Path) -> None:
@@ -179,7 +202,8 @@ def sync_folder(folder: Path) -> None:
 def _hold(path: Path) -> BinaryIO:
     """Return the open file, held for this process alone: free again however the process ends."""
     while True:
-        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        with writing(path):
+            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

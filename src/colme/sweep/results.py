@@ -16,7 +16,7 @@ from typing import Any
 
 import colme
 from colme._files import replacing
-from colme.sweep.journal import sync_folder
+from colme.sweep.journal import sync_folder, writing
 from colme.sweep.measures import Rows, column_kinds
 from colme.sweep.spec import Sweep
 
@@ -63,6 +63,8 @@ def check_target(path: Path) -> Path:
         )
     if path.is_dir():
         raise ValueError(f"cannot write {str(path)!r}: it is a folder: name a file in it")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"cannot write {str(path)!r}: it is no ordinary file: choose another name")
     return path
 
 
@@ -120,7 +122,7 @@ def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Rows]) -> i
     )
     n_rows = 0
     _drop_drafts(path)
-    with replacing(path) as draft:
+    with writing(path), replacing(path) as draft:
         with pa.parquet.ParquetWriter(draft, schema, compression="zstd") as writer:
             for piece in _pieces(sweep, columns, rows_of):
                 table = pa.table(piece, schema=schema)
@@ -144,7 +146,9 @@ def digest_of(path: Path) -> str | None:
         metadata: dict[bytes, bytes] = pa.parquet.read_schema(path).metadata or {}
     except FileNotFoundError:
         return None
-    except pa.ArrowInvalid:
+    except PermissionError:
+        raise
+    except (pa.ArrowInvalid, OSError):  # no Parquet, or damaged
         return ""
     return metadata.get(_DIGEST, b"").decode()
 
@@ -159,7 +163,7 @@ def _pieces(
         rows = rows_of(point.number)
         n = len(rows["run"])
         constant = {
-            key: json.dumps(value) if key in written else value
+            key: json.dumps(value) if key in written else columns[key](value)
             for key, value in point.values.items()
         } | {"point": point.number}
         for name, values in piece.items():

@@ -94,7 +94,7 @@ def run_sweep(
     scheduler
         Address of a Dask cluster, for the engine ``dask``.
     overwrite
-        Replace the results or the unfinished journal of another sweep.
+        Replace whatever results are there, or the unfinished journal of another sweep.
     progress
         Called with the numbers of finished points and of all.
 
@@ -113,8 +113,9 @@ def run_sweep(
     import_arrow()  # nothing is worse than to hear of it at the end
     head = {"format": FORMAT, "specification": sweep.digest, "versions": versions()}
     with Journal(path.with_name(path.name + ".journal")) as journal:
-        if digest_of(path) == sweep.digest:
-            journal.remove()
+        if digest_of(path) == sweep.digest and not overwrite:
+            if journal.go_on(head):  # killed between the last two steps
+                journal.remove()
             return Outcome(path, len(sweep.points), 0, None)
         if scheduler is None:
             _check_memory(sweep)
@@ -149,10 +150,13 @@ def _measure(
                 journal.append(number, rows)
                 tell(len(journal), n_points)
     except PointError as error:
-        n_kept = len(journal)
-        kept = f"; {n_kept} of {n_points} points are kept in {str(journal.path)!r}" * bool(n_kept)
-        on = ": the same sweep goes on from there" * bool(n_kept)
-        raise ValueError(f"{sweep.points[error.number]}: {error}{kept}{on}") from None
+        kept = ""
+        if journal:
+            kept = (
+                f"; {len(journal)} of {n_points} points are kept in {str(journal.path)!r}: the "
+                "same sweep goes on from there once this point can be measured"
+            )
+        raise ValueError(f"{sweep.points[error.number]}: {error}{kept}") from None
 
 
 def _choose(

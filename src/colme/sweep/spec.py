@@ -29,6 +29,9 @@ FORMAT = 1
 _SHOWN = 5
 """Points that are named one by one when they share a fault."""
 
+_FAULTS = 10
+"""Faults that are told one by one."""
+
 _LARGEST = 2**63 - 1
 
 
@@ -160,12 +163,11 @@ class _Faults:
 
     def tell(self) -> None:
         """Raise ValueError if anything is wrong."""
-        if self._where:
-            raise ValueError(
-                "; ".join(
-                    f"{self._points(numbers)}: {fault}" for fault, numbers in self._where.items()
-                )
-            )
+        told = [f"{self._points(numbers)}: {fault}" for fault, numbers in self._where.items()]
+        if len(told) > _FAULTS:
+            told = [*told[:_FAULTS], f"and {len(told) - _FAULTS} more"]
+        if told:
+            raise ValueError("; ".join(told))
 
     def _points(self, numbers: list[int]) -> str:
         """Return which points these are, with the values that all of them share."""
@@ -184,8 +186,8 @@ class _Faults:
 def _check_numbers(values: dict[str, Any]) -> None:
     """Raise ValueError if a column of whole numbers could not hold one of them."""
     for key, value in values.items():
-        if isinstance(value, int) and value > _LARGEST:
-            raise ValueError(f"{key}: a sweep keeps numbers up to {_LARGEST}; received {value}")
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise ValueError(f"{key}: a sweep keeps numbers up to ±{_LARGEST}; received {value}")
 
 
 def _told(values: dict[str, Any]) -> str:

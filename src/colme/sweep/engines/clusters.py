@@ -6,9 +6,11 @@ cluster is reached.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 
 from colme.sweep.engines.connecting import connected, import_distributed
 from colme.sweep.engines.local import count_cores
@@ -25,8 +27,14 @@ from colme.sweep.versions import describe_difference, versions
 
 __all__ = ["compute_on_cluster", "measure_checked"]
 
+T = TypeVar("T")
+
 _QUEUED = 4
 """Points on their way for each thread of the cluster, so that none waits for its next one."""
+_LOOK = 5.0
+"""Seconds without news after which it is looked whether anybody is still there."""
+_ABSENCE = 60.0
+"""Seconds without any worker after which nobody is waited for."""
 
 
 def compute_on_cluster(
@@ -51,43 +59,65 @@ def compute_on_cluster(
     """
     if not tasks:
         return
-    with connected(n_workers, scheduler) as client:
-        n_threads = _threads_per_point(len(tasks), n_workers) if scheduler is None else 1
-        n_queued = _QUEUED * max(1, sum(client.nthreads().values()))
+    n_here = min(n_workers or count_cores(), len(tasks))
+    n_threads = max(1, count_cores() // n_here) if scheduler is None else 1
+    with connected(n_here, scheduler) as client:
         suspects = []
-        for task, rows in _flow(client, tasks, n_threads, n_queued):
+        for task, rows in _flow(client, tasks, n_threads):
             if rows is None:
                 suspects.append(task)
             else:
                 yield task.number, rows
         # Several points are on a worker when it dies.  Which of them is at fault shows alone.
         for suspect in suspects:
-            for _, rows in _flow(client, [suspect], n_threads, 1):
+            for _, rows in _flow(client, [suspect], n_threads):
                 if rows is None:
                     raise PointError(suspect.number, explain_deaths(MOST_DEATHS))
                 yield suspect.number, rows
 
 
-def _flow(
-    client: Any, tasks: Sequence[Task], n_threads: int, n_queued: int
-) -> Iterator[tuple[Task, Rows | None]]:
-    """Yield points as they are finished, so many on their way at a time; None: workers died."""
-    waiting, asked = iter(tasks), {}
-    flying = import_distributed().as_completed(loop=client.loop, raise_errors=False)
-
-    def launch(n: int) -> None:
-        for task in islice(waiting, n):
+def _flow(client: Any, tasks: Sequence[Task], n_threads: int) -> Iterator[tuple[Task, Rows | None]]:
+    """Yield points as they are finished, in flight as many as workers want; None: workers died."""
+    waiting, landed = iter(tasks), SimpleQueue[Any]()
+    flying: dict[str, tuple[Task, Any]] = {}
+    while True:
+        n_wanted = _QUEUED * max(1, _count_threads(client))
+        for task in islice(waiting, max(0, n_wanted - len(flying))):
             question = (task.content, n_threads, versions())
             future = client.submit(measure_checked, *question, pure=False)
-            asked[future.key] = task
-            flying.add(future)
-
-    launch(n_queued)
-    for future in flying:
-        task = asked.pop(future.key)
-        yield task, _rows_of(future, task.number)
+            flying[future.key] = task, future
+            future.add_done_callback(landed.put)
+        if not flying:
+            return
+        future = _patiently(client, lambda: landed.get(timeout=_LOOK))
+        task, _ = flying.pop(future.key)
+        yield task, _rows_of(client, future, task.number)
         future.release()
-        launch(1)
+
+
+def _patiently(client: Any, attempt: Callable[[], T]) -> T:
+    """Return what an attempt comes to; if its time is up, try again while anybody is there."""
+    seen_at = time.monotonic()
+    while True:
+        try:
+            return attempt()
+        except (Empty, TimeoutError):
+            now = time.monotonic()
+            if _count_threads(client):
+                seen_at = now
+            elif now - seen_at > _ABSENCE:
+                raise OSError(
+                    f"the cluster has had no worker for {_ABSENCE:g} s; finished points are kept: "
+                    "the same sweep goes on once there are some"
+                ) from None
+
+
+def _count_threads(client: Any) -> int:
+    """Return how many points the cluster can measure at once; none if its scheduler is lost."""
+    try:
+        return sum(client.nthreads().values())
+    except OSError:
+        return 0
 
 
 def measure_checked(content: dict[str, Any], n_threads: int, expected: dict[str, str]) -> Rows:
@@ -105,22 +135,20 @@ def measure_checked(content: dict[str, Any], n_threads: int, expected: dict[str,
     return measure_point(content, n_threads)
 
 
-def _threads_per_point(n_points: int, n_workers: int | None) -> int:
-    n_cores = count_cores()
-    return max(1, n_cores // min(n_workers or n_cores, n_points))
-
-
-def _rows_of(future: Any, number: int) -> Rows | None:
+def _rows_of(client: Any, future: Any, number: int) -> Rows | None:
     """Return what came of a point: nothing if its workers died; raise PointError if it failed."""
-    if future.status == "finished":
-        rows: Rows = future.result()
-        return rows
-    if future.status != "error":
+    if future.status not in ("finished", "error"):
         raise OSError(
             f"the cluster was lost while it measured point {number} ({future.status}); finished "
             "points are kept: the same sweep goes on once it is back"
         )
-    error = future.exception()
-    if isinstance(error, import_distributed().KilledWorker):
+    try:
+        # The worker that has the rows may die now, and another one measure the point again.
+        rows: Rows = _patiently(client, lambda: future.result(timeout=_LOOK))
+    except import_distributed().KilledWorker:
         return None
-    raise PointError(number, explain_failure(error)) from None
+    except Exception as error:
+        if future.status != "error":
+            raise
+        raise PointError(number, explain_failure(error)) from None
+    return rows

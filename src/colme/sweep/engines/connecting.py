@@ -6,6 +6,7 @@ not know points.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import logging
 import os
@@ -128,12 +129,32 @@ def _kill_workers(cluster: Any) -> None:
 
 def _client_of(scheduler: str) -> Any:
     try:
+        _knock(scheduler)
         return import_distributed().Client(scheduler, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError, ImportError, TypeError) as error:  # the last: no keys for TLS
+    except Exception as error:  # whatever answers there, or a TLS address and no keys
         raise ValueError(
-            f"cannot reach a scheduler at {scheduler!r} within {PATIENCE:g} s ({error}): start one "
-            "with `dask scheduler`, and give its address as tcp://HOST:PORT or tls://HOST:PORT"
+            f"cannot reach a scheduler at {scheduler!r} within {PATIENCE:g} s "
+            f"({str(error) or type(error).__name__}): start one with `dask scheduler`, and give "
+            "its address as tcp://HOST:PORT or tls://HOST:PORT"
         ) from None
+
+
+def _knock(address: str) -> None:
+    """Raise what is wrong with an address: a client would wait for ever, or at its end."""
+    distributed = import_distributed()
+    keys = distributed.Security().get_connection_args("client")
+
+    async def knock() -> None:
+        connecting = distributed.comm.connect(address, timeout=PATIENCE, **keys)
+        comm = await asyncio.wait_for(connecting, PATIENCE)
+        comm.abort()
+
+    runner = distributed.utils.LoopRunner()
+    runner.start()
+    try:
+        runner.run_sync(knock)
+    finally:
+        runner.stop()
 
 
 def _check_workers(client: Any, scheduler: str) -> None:
@@ -145,20 +166,21 @@ def _check_workers(client: Any, scheduler: str) -> None:
             f"the scheduler at {scheduler} has no workers: start some with "
             f"`dask worker {scheduler}`"
         ) from None
-    try:
-        found = client.run(versions)
-    except ImportError as error:
-        raise ValueError(f"a worker lacks colme ({error}): install it everywhere") from None
     differing = {
         f"{address}: {words}"
-        for address, there in found.items()
-        if (words := describe_difference(versions(), there))
+        for address, there in client.run(versions, on_error="return").items()
+        if (words := _difference(there))
     }
     if differing:
         raise ValueError(
             f"workers have other versions, {'; '.join(sorted(differing))}: install the same "
             "everywhere, so that all of them compute the same numbers"
         )
+
+
+def _difference(there: Any) -> str:
+    """Return in words what a worker has else than we have; it answers with a fault if it can't."""
+    return describe_difference(versions(), there) if isinstance(there, dict) else f"none ({there})"
 
 
 @contextmanager

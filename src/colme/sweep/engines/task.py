@@ -65,8 +65,13 @@ def explain_deaths(n_deaths: int, how: str = "") -> str:
     >>> explain_deaths(3, "by signal 9")
     'it ended 3 processes that measured it, by signal 9: most likely the memory does not suffice; \
 ask for fewer agents, runs or steps, or for fewer workers'
+    >>> explain_deaths(3, "with code 1: no module named numpy")
+    'it ended 3 processes that measured it, with code 1: no module named numpy'
     """
+    told = f"it ended {n_deaths} processes that measured it{', ' if how else ''}{how}"
+    if how.startswith("with code"):
+        return told
     return (
-        f"it ended {n_deaths} processes that measured it{', ' if how else ''}{how}: most likely "
-        "the memory does not suffice; ask for fewer agents, runs or steps, or for fewer workers"
+        f"{told}: most likely the memory does not suffice; ask for fewer agents, runs or steps, "
+        "or for fewer workers"
     )
