@@ -26,7 +26,7 @@ MOST_SECONDS, MOST_GB, MOST_GROWTH = 600, 6, 2.5
 
 
 def problem_of(n_agents: int) -> colme.Problem:
-    """Return two classes, a standard deviation of a sample and a half apart."""
+    """Return two classes, half a standard deviation of a sample apart."""
     return colme.Problem.gaussian([0.0, 1.0], n_agents=n_agents, sigma=2.0, seed=0)
 
 
@@ -87,7 +87,7 @@ def growth(decades: int) -> list[dict[str, Any]]:
     for name in ALGORITHMS:
         points += [in_process(name, 10**d, K, HORIZON) for d in range(2, decades + 1)]
         points += [in_process(name, 10**5, k, 300) for k in (4, 16, 64, 256)]
-        points += [in_process(name, 10**5, K, horizon) for horizon in (100, 300, 3000)]
+        points += [in_process(name, 10**5, K, horizon) for horizon in (100, 3000)]
     return points
 
 
@@ -100,12 +100,17 @@ def judge(points: list[dict[str, Any]]) -> None:
             if (point["algorithm"], point["k"], point["horizon"]) == (name, K, HORIZON)
         }
         largest = mine[max(mine)]
-        ratio = largest["ns"] / mine[10**4]["ns"]
-        print(
-            f"{name}, {largest['agents']} agents: {largest['seconds']:.0f} s (must: "
-            f"{MOST_SECONDS}), {largest['peak'] / 1e9:.1f} GB (must: {MOST_GB}), per agent-step "
-            f"{ratio:.2f} times that of 10^4 (must: {MOST_GROWTH})"
-        )
+        print(f"{name}, {largest['agents']} agents")
+        for what, value, most in (
+            ("seconds", largest["seconds"], MOST_SECONDS),
+            ("GB", largest["peak"] / 1e9, MOST_GB),
+            (
+                "time per agent-step, times that of 10^4",
+                largest["ns"] / mine[10**4]["ns"],
+                MOST_GROWTH,
+            ),
+        ):
+            print(f"    {what}: {value:.3g} (must: {most}) {'pass' if value <= most else 'MISS'}")
 
 
 def dense() -> None:

@@ -307,3 +307,8 @@ def test_untidy_rows_are_refused(starts: Any, names: Any, message: str) -> None:
 def test_an_unknown_agent_is_refused(agent: int) -> None:
     with pytest.raises(ValueError, match=f"agents are 0 to 2; received {agent}"):
         Contacts.everyone(3).known_by(agent)
+
+
+def test_a_tree_of_very_many_children_is_a_star() -> None:
+    star = Contacts.tree(6, branching=10**21)
+    assert sorted(np.diff(star.starts).tolist()) == [2, 2, 2, 2, 2, 6]

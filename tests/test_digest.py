@@ -39,6 +39,14 @@ def test_blocks_and_parts_do_not_matter(cuts: set[int], parts: set[int]) -> None
         np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
 
 
+def test_a_share_is_the_number_next_to_it() -> None:
+    folding = Folding(np.zeros(10_000), 1, epsilons=(0.5,))
+    folding.open(0, 1)
+    folding.fold(0, (np.arange(10_000) < 100).astype(float)[:, np.newaxis])
+    folding.close()
+    assert folding.wrong_shares[0, 0] == 0.01
+
+
 def test_metrics_are_those_of_their_definitions() -> None:
     times = [1, 4, 17, 30]
     folding = folded([8, 30], [7], times)

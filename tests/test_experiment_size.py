@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,8 @@ def test_what_cannot_fit_is_refused_with_what_would() -> None:
         too_many.check()
     with pytest.raises(ValueError, match="a trajectory that is kept needs all samples at once"):
         kept.check()
+    with pytest.raises(ValueError, match="ask for fewer runs or steps"):
+        Size(200, horizon=2500, runs=10**12, longest_row=200).check()
     Size(200, horizon=2500, runs=20, longest_row=200).check()
 
 
@@ -146,11 +149,50 @@ def test_a_problem_that_cannot_fit_is_refused_before_it_is_built() -> None:
         Experiment.make(BASE | {"problem": PROBLEM | {"n_agents": 10**11}})
 
 
-def test_how_long_it_takes_is_found_by_trial() -> None:
-    content = BASE | {"contacts": {"regular": 6}, "algorithms": ["local", "sharp", "c-colme"]}
-    experiment = Experiment.make(content)
+MOVING = PROBLEM | {"changes": [{"at": 31, "from": 0, "to": 1, "share": 0.5}]}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"contacts": {"regular": 6}, "algorithms": ["local", "sharp", "c-colme"]},
+        {"problem": MOVING},
+        {"problem": MOVING, "drift": {"restart": True}, "contacts": None},
+        {"problem": PROBLEM | {"sigma": [0.3] * 39 + [0.4]}, "arrivals": {"rates": 0.5}},
+        {"arrivals": {"batch": 3}, "contacts": {"size": 8, "gossip": True}},
+    ],
+    ids=", ".join,
+)
+def test_how_long_it_takes_is_found_by_trial(more: dict[str, Any]) -> None:
+    experiment = Experiment.make(BASE | more)
     seconds = Running(experiment, experiment.world()).seconds()
     assert 0 < seconds < 60
+
+
+def test_a_trial_on_a_graph_of_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.txt"
+    path.write_text("".join(f"{a} {a + 1}\n" for a in range(0, 40, 2)))
+    content = BASE | {"problem": PROBLEM | {"n_agents": 41}, "algorithms": ["c-colme"]}
+    pairs = {"graph": str(path), "disconnected": True}
+    experiment = Experiment.make(content | {"contacts": pairs})
+    assert Running(experiment, experiment.world()).seconds() > 0
+
+
+def test_windows_and_graphs_take_what_they_keep() -> None:
+    crowd = BASE | {"problem": PROBLEM | {"n_agents": 100_000}, "horizon": 5000}
+    plain = Experiment.make(crowd).size()
+    window = Experiment.make(crowd | {"drift": {"window": 500}}).size()
+    assert window.bytes - plain.bytes > 100_000 * 32 * 500
+    assert (plain.bytes_told, window.bytes_told) == (16, 64)
+    graph: dict[str, Any] = {"n_agents": 100_000, "horizon": 5000, "longest_row": 17, "hops": 4}
+    one = Size(runs=1, on_graph_alone=True, **graph).bytes
+    assert one < Size(runs=1, **graph).bytes
+    assert Size(runs=8, threads=8, on_graph_alone=True, **graph).bytes > 5 * one
+    pair = {"problem": PROBLEM | {"sigma": [0.3] * 39 + [0.4]}, "contacts": {"regular": 4}}
+    on_graph = Experiment.make(BASE | pair | {"algorithms": ["b-colme"]}).size()
+    assert (on_graph.kept_for, on_graph.hops, on_graph.on_graph_alone) == ("", 4, True)
+    long = Size(n_agents=2000, horizon=2500, runs=20, longest_row=201, hops=4, on_graph_alone=True)
+    assert long.is_long
 
 
 @pytest.mark.usefixtures("all_is_large")

@@ -1,5 +1,6 @@
-"""Simulations in blocks: the same as those in one piece, to the bit, whatever the blocks."""
+"""Simulations in blocks: the same as those in one piece, whatever the blocks, to the bit."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,35 @@ def test_batches_are_so_many_samples_a_step() -> None:
     np.testing.assert_allclose(digest.estimates, whole.estimates[:, -1], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("block", [HORIZON, 13])
+@pytest.mark.parametrize("bytes_drawn", [4 << 20, 3000])
+def test_a_change_comes_at_its_step_whatever_the_batch(
+    block: int, bytes_drawn: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colme.large.telling._BYTES_DRAWN", bytes_drawn)
+    problem = PROBLEM.changing([Change(31, [0, 5, 9], 2.0), Change(50, [0], 0.0)])
+    arrivals = np.full((HORIZON, N), 3)
+    samples = problem.draw(HORIZON, seed=7, arrivals=arrivals)
+    how: dict[str, Any] = {"sigma": 0.5, "delta": 0.05, "labels": problem.cohorts}
+    whole = colme.simulate(samples, "sharp", contacts=FEW, arrivals=arrivals, **how)
+    digest = simulate_large(problem, "sharp", contacts=FEW, batch=3, block=block, **COMMON)
+    assert whole.estimates is not None
+    np.testing.assert_allclose(digest.estimates, whole.estimates[:, -1], rtol=0, atol=1e-12)
+    errors = colme.metrics.errors(whole, problem.true_means_at(whole.times))
+    np.testing.assert_allclose(digest.mean_errors, errors.mean(axis=2), rtol=1e-9)
+
+
+def test_batches_are_folded_as_they_are_drawn() -> None:
+    problem = Problem.gaussian([0.0, 1.0], n_agents=500, sigma=0.5)
+    how: dict[str, Any] = {"horizon": 100, "contacts": Contacts.random(500, 4), "threads": 1}
+    simulate_large(problem, "local", batch=2, **how)  # compiles
+    tracemalloc.start()
+    simulate_large(problem, "local", batch=300, **how)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30e6  # all samples together are 120 MB
+
+
 @pytest.mark.parametrize(
     "bound",
     [
@@ -180,6 +210,7 @@ def test_an_error_in_a_thread_is_told() -> None:
         ({"gossip": Gossip()}, "gossip helps agents that know only some others"),
         ({"times": [5, 5]}, "times must list rising steps from 1 to 9"),
         ({"times": [10]}, "times must list rising steps from 1 to 9"),
+        ({"times": np.array([5, 3], np.uint8)}, "times must list rising steps from 1 to 9"),
         ({"epsilons": (0.0,)}, "epsilon must be"),
         ({"bound": Restarted(Laplace(0.5, 0.05))}, "streams that restart are followed one by one"),
     ],
@@ -205,7 +236,9 @@ def test_memory_grows_with_agents_and_peers_but_not_with_the_horizon() -> None:
         return Cost(n_agents, k, horizon, n_classes=2, by_model=True).bytes
 
     million = 10**6
-    assert taken(million, 16, 10_000) == taken(million, 16, 10**6) < 6e9
+    longer = taken(million, 16, 10**6) - taken(million, 16, 10_000)
+    assert longer == 64 * 990_000  # bytes for each step, and not for each agent and step
+    assert taken(million, 16, 10_000) < 6e9
     assert taken(2 * million, 16, 1000) < 2.1 * taken(million, 16, 1000)
     assert taken(million, 64, 1000) - taken(million, 32, 1000) == pytest.approx(
         2 * (taken(million, 32, 1000) - taken(million, 16, 1000)), rel=0.01
@@ -241,7 +274,7 @@ def test_views_of_blocks_are_cut_from_those_of_the_whole() -> None:
 
     bound = Laplace(0.5, 0.05)
     whole = views_of(PROBLEM.draw_run(20, seed=3), [bound] * N, with_squares=True)
-    telling = Telling(PROBLEM.flow(0, 3), bound, 20, with_squares=True)
+    telling = Telling(PROBLEM.flow(0, 3), bound, 20, longest=12, with_squares=True)
     start = 0
     for n_steps in (1, 12, 7):
         telling.open(n_steps)

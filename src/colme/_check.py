@@ -24,6 +24,7 @@ __all__ = [
     "positive_int",
     "risk",
     "sample",
+    "scale",
     "share",
 ]
 
@@ -74,6 +75,17 @@ def positive(name: str, value: SupportsFloat) -> float:
     if number <= 0:
         raise ValueError(f"{name} must be greater than 0; received {number:g}")
     return number
+
+
+def scale(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float, or raise ValueError unless samples can scatter that much.
+
+    Examples
+    --------
+    >>> scale("sigma", 0.5)
+    0.5
+    """
+    return sample(name, positive(name, value))
 
 
 def non_negative(name: str, value: SupportsFloat) -> float:

@@ -136,7 +136,7 @@ class Folding:
         first = int(np.searchsorted(self.times, self._start, "right"))
         for slot, errors in enumerate(self._kept, start=first):
             for e, epsilon in enumerate(self.epsilons):
-                self.wrong_shares[slot, e] = 1.0 - (errors <= epsilon).mean()
+                self.wrong_shares[slot, e] = np.count_nonzero(~(errors <= epsilon)) / errors.size
             known = errors[~np.isnan(errors)]  # who has no sample yet has no estimate
             if known.size:
                 self.errors[slot] = np.quantile(known, QUANTILES)
@@ -233,8 +233,9 @@ class Digest:
 
 
 def _check_times(times: ArrayLike, horizon: int) -> NDArray[np.int64]:
-    steps = np.asarray(times)
-    rising = steps.ndim == 1 and steps.size and steps.dtype.kind in "iu"
-    if not rising or steps[0] < 1 or steps[-1] > horizon or (np.diff(steps) < 1).any():
+    whole = np.asarray(times).dtype.kind in "iu"
+    steps = np.asarray(times, np.int64) if whole else np.empty(0, np.int64)
+    rising = steps.ndim == 1 and steps.size and (np.diff(steps) > 0).all()
+    if not rising or steps[0] < 1 or steps[-1] > horizon:
         raise ValueError(f"times must list rising steps from 1 to {horizon}; received {times!r}")
-    return steps.astype(np.int64)
+    return steps

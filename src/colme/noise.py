@@ -69,7 +69,7 @@ class Gaussian:
 
     def __init__(self, sigma: float | Sequence[float] | Array) -> None:
         sigmas = () if np.ndim(sigma) == 0 else tuple(sigma)  # type: ignore[arg-type]
-        checked = tuple(_check.positive("sigma", one) for one in sigmas or (sigma,))
+        checked = tuple(_check.scale("sigma", one) for one in sigmas or (sigma,))
         object.__setattr__(self, "sigma", max(checked))
         object.__setattr__(self, "sigmas", checked if sigmas else ())
 
@@ -138,7 +138,7 @@ class Uniform:
     half_width: float
 
     def __post_init__(self) -> None:
-        _check.positive("half_width", self.half_width)
+        _check.scale("half_width", self.half_width)
 
     @property
     def sigma(self) -> float:
@@ -206,7 +206,8 @@ class Custom:
     """Samples from your own function ``sampler(rng, means, horizon) -> [time, agent]``.
 
     Its means are always [agent]: where means change, it is called once for each stretch of time
-    in which they do not.
+    in which they do not.  If it takes its random numbers one step after the other, as filling an
+    array [time, agent] does, samples do not depend on where these, or blocks of time, begin.
 
     Examples
     --------
@@ -220,7 +221,7 @@ class Custom:
     sigma: float
 
     def __post_init__(self) -> None:
-        _check.positive("sigma", self.sigma)
+        _check.scale("sigma", self.sigma)
 
     def check(self, means: Array) -> None:
         """Accept any mean."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -259,10 +260,10 @@ def _told_alike(bound: Bound, samples: Array) -> Array:
 
 
 @lru_cache(maxsize=256)
-def told_by_counts(bound: Any, horizon: int) -> Array:
+def told_by_counts(bound: Any, n_counts: int, batch: int = 1) -> Array:
     """Return what is told where all follows from the count: one stream stands for every other.
 
-    The four are radius, spread, slope and offset, [4, 1, sample].
+    The four are radius, spread, slope and offset, [4, 1, count], after each `batch` samples.
 
     Examples
     --------
@@ -271,8 +272,10 @@ def told_by_counts(bound: Any, horizon: int) -> Array:
     (4, 1, 3)
     """
     if not isinstance(bound, Counted):
-        return _told(bound, bound.stream(), np.zeros(horizon))
-    shapes = np.array([bound.shape(n) for n in range(1, horizon + 1)]).T
+        return _told(bound, bound.stream(), np.zeros(n_counts * batch))[:, :, batch - 1 :: batch]
+    counts = range(batch, n_counts * batch + 1, batch)
+    flat = np.fromiter(chain.from_iterable(map(bound.shape, counts)), np.float64, 3 * n_counts)
+    shapes = flat.reshape(n_counts, 3).T
     radii = Evidence(0.0, *shapes).radius(-math.log(bound.gamma))
     return np.stack([radii, *shapes])[:, np.newaxis]
 

@@ -23,6 +23,9 @@ from colme.bounds.wrapper import Wrapper, checked_revisit
 __all__ = ["Windowed", "WindowedStream", "fold_tails", "merged_mean", "merged_squares"]
 
 
+_LONGEST = 2**31 - 1
+
+
 @compiled
 def merged_mean(mean_a: float, n_a: int, mean_b: float, n_b: int) -> float:
     """Return the mean of two groups of samples together.
@@ -106,8 +109,11 @@ class Windowed(Wrapper):
 
     def __post_init__(self) -> None:
         length = _check.positive_int("length", self.length)
-        if length == 1:
-            raise ValueError("length must be at least 2, to see samples scatter; received 1")
+        if not 1 < length <= _LONGEST:
+            raise ValueError(
+                f"length must be at least 2, to see samples scatter, and at most {_LONGEST}; "
+                f"received {length}"
+            )
         bound: Any = checked_fading(self.bound, length)
         self._keep(bound=bound, length=length, revisit=checked_revisit(self.revisit))
 

@@ -138,7 +138,7 @@ def simulate(
 
 
 def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_json: bool) -> None:
-    size = chosen.size(keeps=bool(files))
+    size = chosen.size(bool(files), threads)
     size.check()
     world, rows = chosen.world(), []
     if size.is_long:

@@ -105,7 +105,7 @@ def draw_tree(rng: np.random.Generator, n: int, branching: int) -> Pairs:
     """
     names = rng.permutation(n)
     children = np.arange(1, n)
-    return names[children], names[(children - 1) // branching]
+    return names[children], names[(children - 1) // min(branching, n)]
 
 
 def draw_regular(rng: np.random.Generator, n: int, degree: int) -> Pairs:
@@ -121,7 +121,7 @@ def draw_regular(rng: np.random.Generator, n: int, degree: int) -> Pairs:
     -----
     The pairing model: every agent has so many half-edges, which are joined at random.  Loops and
     edges that are there twice, about degree²/4 of them however large the graph is, change ends with
-    edges drawn at random.  All graphs can come, nearly as likely as each other.
+    edges drawn at random.  All graphs can come; if n is large, nearly as likely as each other.
     """
     if degree > (n - 1) // 2:
         return _complement(draw_regular(rng, n, n - 1 - degree), n)

@@ -18,10 +18,11 @@ from pydantic import Field, model_validator
 from colme._settings import Table
 from colme.algorithm import ClassTest
 from colme.bounds import KINDS, Bound, Discounted, Restarted, Windowed, range_sigma, usual_bound
+from colme.bounds.counted import Counted
 from colme.noise import Bernoulli, Beta, Uniform
 from colme.problem import Problem
 
-__all__ = ["BOUND_KINDS", "BoundSpec", "DriftSpec", "bounds_of"]
+__all__ = ["BOUND_KINDS", "BoundSpec", "DriftSpec", "bounds_of", "bytes_of"]
 
 BOUND_KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
     {
@@ -36,6 +37,11 @@ _PARAMETERS = ("n_opt", "n_min", "burn_in", "n_grid", "low", "high")
 _ANY_RISK = 0.05
 """A simulation puts its bounds at the risk that is left for them."""
 _N_OPT = usual_bound(ClassTest.JOINT, 1.0, _ANY_RISK).n_opt  # type: ignore[union-attr]
+
+
+_BYTES_OF_VIEW, _BYTES_OF_STREAM = 64, 400
+_N_GRID = 100
+"""Values that a bound which bets tries if it is not told how many."""
 
 
 class BoundSpec(Table):
@@ -182,10 +188,31 @@ def bounds_of(
     return {"bound": each if len(each) > 1 else each[0]}
 
 
+def bytes_of(bound: BoundSpec | None, drift: DriftSpec | None) -> tuple[int, int]:
+    """Return what one agent's view takes at a step, and at most what its stream keeps, in bytes.
+
+    Examples
+    --------
+    >>> bytes_of(None, None), bytes_of(None, DriftSpec(window=100))
+    ((16, 0), (64, 3600))
+    """
+    if drift is None and (bound is None or _is_counted(bound)):
+        return 16, 0
+    in_window = 0 if drift is None or drift.window is None else 32 * drift.window
+    on_grid = 0 if bound is None else 16 * (bound.n_grid or _N_GRID)
+    return _BYTES_OF_VIEW, in_window + max(_BYTES_OF_STREAM, on_grid)
+
+
+def _is_counted(bound: BoundSpec) -> bool:
+    kind: Any = BOUND_KINDS[bound.kind]
+    return issubclass(kind, Counted)
+
+
 def _scales_of(problem: Problem) -> list[float]:
     """Return the scale of a sample, once if it is the same for all agents."""
-    sigmas: list[float] = problem.sigmas.tolist()
-    return sigmas if len(set(sigmas)) > 1 else sigmas[:1]
+    sigmas = problem.sigmas
+    scales: list[float] = (sigmas[:1] if (sigmas == sigmas[0]).all() else sigmas).tolist()
+    return scales
 
 
 def _range_of(problem: Problem) -> tuple[float, float] | None:

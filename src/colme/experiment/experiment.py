@@ -6,6 +6,7 @@ line, tables for people or plots.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from colme.algorithm import ALGORITHMS, Weighting, resolve
 from colme.contacts import Contacts
 from colme.digest import Digest
 from colme.experiment.arrivals import ArrivalsSpec
-from colme.experiment.bounds import BoundSpec, DriftSpec, bounds_of
+from colme.experiment.bounds import BoundSpec, DriftSpec, bounds_of, bytes_of
 from colme.experiment.contacts import ContactsSpec
 from colme.experiment.problem import ProblemSpec
 from colme.experiment.running import Running
@@ -159,10 +160,10 @@ class Experiment(Table):
         for name in self.algorithms:
             yield running.run(name, None if progress is None else partial(progress, name))
 
-    def size(self, keeps: bool = False) -> Size:
+    def size(self, keeps: bool = False, threads: int | None = None) -> Size:
         """Return how large the experiment is: what it takes, and whether it is folded.
 
-        `keeps` tells that somebody wants the trajectories.
+        `keeps` tells that somebody wants the trajectories, `threads` how many there are.
 
         Examples
         --------
@@ -171,6 +172,8 @@ class Experiment(Table):
         False
         """
         weightings = [ALGORITHMS[name].weighting for name in self.algorithms if name in ALGORITHMS]
+        methods = [METHODS[name] for name in self.algorithms if name in METHODS]
+        told, followed = bytes_of(self.bound, self.drift)
         n_agents = self.problem.count_agents()
         kept_for = {
             "a trajectory that is kept": keeps,
@@ -185,9 +188,14 @@ class Experiment(Table):
             n_agents if self.contacts is None else self.contacts.longest_row(n_agents),
             n_classes=len(self.problem.class_means) + len(self.problem.changes),
             batch=self.batch,
-            kept_for=next((what for what, needed in kept_for.items() if needed), ""),
+            kept_for=next((what for what, needed in kept_for.items() if needed and weightings), ""),
             by_model=Weighting.MODEL in weightings,
             gossip=self.contacts is not None and self.contacts.gossip,
+            bytes_told=told,
+            bytes_followed=followed,
+            hops=max((method.reach for method in methods), default=0),
+            on_graph_alone=not weightings,
+            threads=threads or os.cpu_count() or 1,
         )
 
     @property
@@ -214,6 +222,8 @@ class Experiment(Table):
             raise ValueError(f"each algorithm runs once; received {', '.join(self.algorithms)}")
         if any(not epsilon > 0 for epsilon in self.epsilons):
             raise ValueError(f"each epsilon must be greater than 0; received {self.epsilons}")
+        if len({f"{epsilon:g}" for epsilon in self.epsilons}) < len(self.epsilons):
+            raise ValueError(f"epsilons must differ in six digits; received {self.epsilons}")
 
     def _check_method(self, name: str) -> None:
         if self.contacts is None or self.contacts.size is not None:

@@ -19,6 +19,7 @@ from colme.bounds import Bound
 from colme.contacts import Contacts
 from colme.digest import Digest
 from colme.experiment.bounds import bounds_of
+from colme.experiment.size import Size
 from colme.experiment.world import World
 from colme.large import seconds_of, simulate_large
 from colme.neighbours import METHODS, simulate_neighbours
@@ -66,9 +67,14 @@ class Running:
     threads: int | None = None
 
     @cached_property
+    def size(self) -> Size:
+        """How large the experiment is."""
+        return self.experiment.size(self.keeps, self.threads)
+
+    @property
     def is_folded(self) -> bool:
         """Whether metrics are folded block by block, because nobody asked for more."""
-        return self.experiment.size(self.keeps).is_folded
+        return self.size.is_folded
 
     def run(self, name: str, progress: Progress | None = None) -> Trajectory | Digest:
         """Return what became of one algorithm; all of them see the same samples."""
@@ -146,37 +152,52 @@ class Running:
 
     def seconds(self) -> float:
         """Return about how long all algorithms will take, from trials that take a second each."""
-        size, given = self.experiment.size(), self.experiment
+        given = self.experiment
         total = 0.0
         for name in given.algorithms:
-            trial = self._trial_on_graph if name in METHODS else self._trial
+            on_graph = name in METHODS
             total += seconds_of(
-                partial(trial, name),
+                partial(self._trial_on_graph if on_graph else self._trial, name),
                 self.world.problem,
                 given.horizon,
-                given.runs,
-                knows_all=size.knows_all and name not in METHODS,
+                -(-given.runs // self.size.threads) if on_graph else given.runs,
+                knows_all=self.size.knows_all and not on_graph,
             )
         return total
 
-    def _trial(self, name: str, problem: Problem, horizon: int) -> Digest:
-        row = self.experiment.size().longest_row
-        contacts = None
-        if row < self.world.problem.n_agents:
-            contacts = Contacts.random(problem.n_agents, min(row, problem.n_agents))
-        return simulate_large(
-            problem,
+    def _trial(self, name: str, problem: Problem, horizon: int) -> object:
+        """Run the same on fewer agents, for fewer steps."""
+        n, row = problem.n_agents, self.size.longest_row
+        contacts = None if self.size.knows_all else Contacts.random(n, min(row, n))
+        gossip = None if contacts is None or contacts.is_everyone else self.world.gossip
+        peers: dict[str, Any] = {"contacts": contacts, "gossip": gossip}
+        if self.is_folded:
+            return simulate_large(problem, name, horizon=horizon, **peers, **self._folding(name))
+        arrivals = self.world.arrivals
+        if arrivals is not None:
+            arrivals = arrivals[:1, :horizon, :n]
+        return simulate(
+            problem.draw(horizon, arrivals=arrivals),
             name,
-            horizon=horizon,
-            contacts=contacts,
-            gossip=None if contacts is None or contacts.is_everyone else self.world.gossip,
-            **self._folding(name),
+            **{what: _of_first(n, value) for what, value in self._bounds(name).items()},
+            **self._choices(),
+            **peers,
+            labels=problem.labels,
+            arrivals=arrivals,
+            record=Record(class_counts=False, every=horizon),
+            threads=self.threads,
         )
 
     def _trial_on_graph(self, name: str, problem: Problem, horizon: int) -> Digest:
-        degree = min(self.experiment.size().longest_row, problem.n_agents) - 1
-        even = degree - degree * problem.n_agents % 2
-        contacts = Contacts.regular(problem.n_agents, even)
+        n = problem.n_agents
+        degree = min(self.size.longest_row, n) - 1
+        even = degree - degree * n % 2
+        contacts = Contacts.regular(n, even) if even else Contacts.of_lists([()] * n)
         return simulate_neighbours(
             problem, name, contacts, horizon=horizon, delta=self.experiment.delta
         )
+
+
+def _of_first(n: int, value: Any) -> Any:
+    """Return what the first agents are told, if each is told something else."""
+    return value[:n] if isinstance(value, list) else value

@@ -13,12 +13,16 @@ from colme.trajectory import DEFAULT_LIMIT
 __all__ = ["Size"]
 
 _BYTES_PER_VIEW = 64
+_BYTES_PER_RESULT = 20
+"""What a run leaves behind of each agent."""
 _BYTES_PER_AGENT = 200
 """Labels, true means and what is drawn on the way to them."""
 _FEWER_CONTACTS = (64, 32, 16)
 """What is offered to a fleet that knows too many."""
 _MANY_PAIRS = 3e10
 """How often agents may look at a peer in some ten seconds."""
+_PAIRS_PER_LINK = 25
+"""What comes over a link at a step, from each hop, takes as long as so many looks at a peer."""
 _SPARE = 1.1
 """Libraries, and what is not counted."""
 
@@ -43,6 +47,15 @@ class Size:
         Whether some algorithm weighs by a model.
     gossip
         Whether agents hear of others.
+    bytes_told, bytes_followed
+        Of one agent: its view at one step, and what its stream keeps; see `colme.large.Cost`.
+    hops
+        From how far away messages come to an agent, with methods on a graph; 1 for consensus,
+        0 if there is no such method.
+    on_graph_alone
+        Whether all that runs are methods on a graph.
+    threads
+        How many runs of a method on a graph go on at once.
 
     Examples
     --------
@@ -62,6 +75,11 @@ class Size:
     kept_for: str = ""
     by_model: bool = False
     gossip: bool = False
+    bytes_told: int = 16
+    bytes_followed: int = 0
+    hops: int = 0
+    on_graph_alone: bool = False
+    threads: int = 1
 
     @property
     def is_folded(self) -> bool:
@@ -72,12 +90,26 @@ class Size:
     def bytes(self) -> int:
         """How much memory the experiment takes at most, about."""
         around = self.n_agents * _BYTES_PER_AGENT
-        if self.is_folded:
-            return int(_SPARE * (self._cost.bytes + around))
+        rows = 0 if self.on_graph_alone else self._cost.bytes if self.is_folded else self._kept
+        return int(_SPARE * (max(rows, self._on_graph) + around))
+
+    @property
+    def _kept(self) -> float:
+        """What samples and trajectories take."""
         views = 2 * self.n_agents * self.horizon * _BYTES_PER_VIEW
         kept = min(DEFAULT_LIMIT, self.runs * self.n_agents * self.horizon * 16)
         names = 0 if self.knows_all else 32 * self.n_agents * self.longest_row
-        return int(_SPARE * (self._samples + views + kept + names + around))
+        return self._samples + views + kept + names
+
+    @property
+    def _on_graph(self) -> int:
+        """What a method on a graph takes: the graph once, and the state of each run under way."""
+        if not self.hops:
+            return 0
+        n_links, n_together = self.n_agents * (self.longest_row - 1), min(self.runs, self.threads)
+        per_link = 28 if self.hops == 1 else 32 * self.hops + 24
+        state = n_links * per_link + self.n_agents * (32 * self.hops + 64)
+        return n_links * 28 + n_together * state + self.n_agents * self.runs * _BYTES_PER_RESULT
 
     @property
     def knows_all(self) -> bool:
@@ -88,7 +120,10 @@ class Size:
     def is_long(self) -> bool:
         """Whether it takes so long that people want to know how long."""
         n_pairs = float(self.runs) * self.horizon * self.n_agents * self.longest_row
-        return self.is_folded or n_pairs * (10 if self.by_model else 1) > _MANY_PAIRS
+        each = _PAIRS_PER_LINK * self.hops
+        if not self.on_graph_alone:
+            each += 10 if self.by_model else 1
+        return (self.is_folded and not self.on_graph_alone) or n_pairs * each > _MANY_PAIRS
 
     @property
     def _samples(self) -> float:
@@ -102,6 +137,8 @@ class Size:
             self.horizon,
             n_classes=self.n_classes,
             by_model=self.by_model,
+            bytes_told=self.bytes_told,
+            bytes_followed=self.bytes_followed,
             contacts=not self.knows_all,
             gossip=self.gossip,
             runs=self.runs,
@@ -140,6 +177,8 @@ class Size:
         n_agents = self.n_agents
         while n_agents > 1 and self._with_agents(n_agents).bytes > free:
             n_agents = n_agents * 3 // 4
+        if self._with_agents(n_agents).bytes > free:
+            return "ask for fewer runs or steps"
         digits = 10 ** max(len(str(n_agents)) - 2, 0)
         return f"ask for at most about {n_agents // digits * digits} agents"
 

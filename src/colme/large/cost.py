@@ -22,6 +22,8 @@ _LITTLE = 64 << 20
 """Views that take no more bytes than this are kept for the whole horizon."""
 _BYTES_AROUND = 120
 """Labels, true means, errors, estimates, sums, times: per agent."""
+_BYTES_PER_STEP = 64
+"""What follows from the count alone, for all steps."""
 _BYTES_PER_NAME = 8
 _BYTES_PER_CACHED_NAME = 16
 _BYTES_PER_OFFER = 4
@@ -45,6 +47,8 @@ class Cost:
         Whether peers are weighed by a model.
     bytes_told
         What one agent's view at one step takes.
+    bytes_followed
+        What one agent's stream keeps beside its mean: the samples of a window, for instance.
     contacts
         Whether somebody does not know everybody.
     gossip
@@ -68,6 +72,7 @@ class Cost:
     n_classes: int = 1
     by_model: bool = False
     bytes_told: int = 16
+    bytes_followed: int = 0
     contacts: bool = True
     gossip: bool = False
     runs: int = 1
@@ -86,7 +91,8 @@ class Cost:
         block = self.block
         told = self.n_agents * block * self.bytes_told
         states = self._states if block < self.horizon else 0
-        return told + states + self.n_agents * self._around(block)
+        around = self.n_agents * self._around(block) + self.horizon * _BYTES_PER_STEP
+        return told + states + around
 
     @property
     def _states(self) -> int:
@@ -103,7 +109,7 @@ class Cost:
         return small + (-(-self.longest_row // 16) - 1) * (large - small)
 
     def _around(self, block: int) -> int:
-        around = _BYTES_AROUND + 20 * self.runs
+        around = _BYTES_AROUND + 20 * self.runs + self.bytes_followed
         if self.contacts:
             around += 2 * _BYTES_PER_NAME * self.longest_row
         if self.gossip:

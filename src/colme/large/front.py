@@ -187,9 +187,10 @@ class _Job:
             identifiable=self.gossip is None and not self.problem.changes,
         )
         telling = Telling(
-            self.problem.flow(run, self.seed),
+            self.problem.flow(run, self.seed, self.batch),
             self.bound,
             self.horizon,
+            longest=max(stop - start for start, stop in blocks),
             batch=self.batch,
             with_squares=self.algorithm.weighting.needs_squares,
         )

@@ -22,6 +22,9 @@ __all__ = ["Telling", "bytes_told"]
 
 Array = NDArray[np.float64]
 
+_BYTES_DRAWN = 4 << 20
+"""Samples that are drawn before they are folded."""
+
 
 def bytes_told(bound: Bound, *, with_squares: bool) -> int:
     """Return how many bytes one agent's view at one step takes.
@@ -48,8 +51,10 @@ class Telling:
         How far the mean of a stream may be off.
     horizon
         How many steps there are in all.
+    longest
+        How many steps the longest block has.
     batch
-        How many samples each agent takes at each step.
+        How many samples each agent takes at each step; the flow knows.
     with_squares
         Whether Σ (x - x̄)² is told too.
 
@@ -58,7 +63,7 @@ class Telling:
     >>> from colme import Problem
     >>> from colme.bounds import Laplace
     >>> flow = Problem.gaussian([0.0], n_agents=3, sigma=0.5).flow()
-    >>> telling = Telling(flow, Laplace(0.5, 0.05), horizon=10, with_squares=False)
+    >>> telling = Telling(flow, Laplace(0.5, 0.05), horizon=10, longest=4, with_squares=False)
     >>> telling.open(4)
     >>> for number in range(telling.n_parts):
     ...     telling.fill(number)
@@ -67,7 +72,14 @@ class Telling:
     """
 
     def __init__(
-        self, flow: Flow, bound: Bound, horizon: int, *, batch: int = 1, with_squares: bool
+        self,
+        flow: Flow,
+        bound: Bound,
+        horizon: int,
+        *,
+        longest: int,
+        batch: int = 1,
+        with_squares: bool,
     ) -> None:
         if isinstance(bound, Restarted):
             raise ValueError(  # noqa: TRY004 - a wrong choice, not a wrong type
@@ -77,11 +89,12 @@ class Telling:
         self._flow, self._bound, self._batch = flow, bound, batch
         self._with_squares = with_squares
         self._mean, self._square = np.zeros((2, flow.n_agents))
-        self._memory = np.empty(0)
+        self._each = bytes_told(bound, with_squares=with_squares) // 8
+        self._memory = np.empty(self._each * flow.n_agents * longest)
         self._streams: list[Stream[Any]] = []
         self._is_counted = isinstance(bound, Counted)
         if isinstance(bound, Counted):
-            self._told = told_by_counts(bound, horizon * batch)[:, 0, batch - 1 :: batch]
+            self._told = told_by_counts(bound, horizon, batch)[:, 0]
         else:
             self._streams = [bound.stream(one.last - one.first) for one in flow.springs]
         self._time = self._n_steps = 0
@@ -95,13 +108,8 @@ class Telling:
         """Begin the next block of time; its views are there once all parts are filled."""
         self._time += self._n_steps
         self._n_steps = n_steps
-        each = bytes_told(self._bound, with_squares=self._with_squares) // 8
-        n_agents = self._flow.n_agents
-        size = each * n_agents * n_steps
-        if self._memory.size < size:
-            self._memory = np.empty(0)  # the old piece goes before the new one comes
-            self._memory = np.empty(size)
-        fields = self._memory[:size].reshape(each, n_agents, n_steps)
+        shape = self._each, self._flow.n_agents, n_steps
+        fields = self._memory[: math.prod(shape)].reshape(shape)
         self.views = self._shared(fields) if self._is_counted else Views(*fields)
 
     def _shared(self, fields: Array) -> Views:
@@ -121,39 +129,47 @@ class Telling:
     def fill(self, number: int) -> None:
         """Draw and fold the samples of one part; different parts by different threads."""
         spring = self._flow.springs[number]
-        samples = np.empty((self._n_steps * self._batch, spring.last - spring.first))
-        spring.fill(samples)
-        if self._is_counted:
-            self._fold(spring, samples)
-        else:
-            self._follow(spring, samples, self._streams[number])
+        n_agents, n_samples = spring.last - spring.first, self._n_steps * self._batch
+        at_once = max(1, _BYTES_DRAWN // (8 * n_agents))
+        for before in range(0, n_samples, at_once):
+            samples = np.empty((min(at_once, n_samples - before), n_agents))
+            spring.fill(samples)
+            if self._is_counted:
+                self._fold(spring, samples, before)
+            else:
+                self._follow(spring, samples, before, self._streams[number])
 
-    def _fold(self, spring: Spring, samples: Array) -> None:
+    def _fold(self, spring: Spring, samples: Array, before: int) -> None:
+        """Fold samples of a block, so many after its first one."""
         here = slice(spring.first, spring.last)
-        means, squares = self.views.means[here], self.views.squares[here]
-        every = np.empty((2, *samples.T.shape)) if self._batch > 1 else None
-        if every is not None:
-            means, squares = every
+        views, batch = (self.views.means[here], self.views.squares[here]), self._batch
+        # What comes sample by sample for a whole block is written where it belongs at once.
+        is_whole = batch == 1 and len(samples) == self._n_steps
+        every = views if is_whole else np.empty((2, *samples.T.shape))
         summarise(
             samples,
-            self._time * self._batch,
+            self._time * batch + before,
             self._mean[here],
             self._square[here],
-            means,
-            squares if self._with_squares else squares[:0],
+            every[0],
+            every[1] if self._with_squares else every[1][:0],
         )
-        if every is not None:
-            self.views.means[here] = means[:, self._batch - 1 :: self._batch]
-            if self._with_squares:
-                self.views.squares[here] = squares[:, self._batch - 1 :: self._batch]
+        if is_whole:
+            return
+        first = -(before + 1) % batch  # the first of them that ends a step
+        for view, told in zip(views, every[: 1 + self._with_squares], strict=False):
+            ends = told[:, first::batch]
+            step = (before + first) // batch
+            view[:, step : step + ends.shape[1]] = ends
 
-    def _follow(self, spring: Spring, samples: Array, stream: Stream[Any]) -> None:
+    def _follow(self, spring: Spring, samples: Array, before: int, stream: Stream[Any]) -> None:
         views, here = self.views, slice(spring.first, spring.last)
         log_risk = -math.log(self._bound.gamma)
-        for step in range(self._n_steps):
-            for sample in samples[step * self._batch : (step + 1) * self._batch]:
-                stream.update(sample)
+        for number, sample in enumerate(samples, start=before + 1):
+            stream.update(sample)
+            if number % self._batch:
+                continue
             told = tell(stream, log_risk)
             columns = (stream.mean, stream.count, *told, stream.squares, stream.epoch)
             for field, column in zip(views, columns, strict=True):
-                field[here, step] = column
+                field[here, number // self._batch - 1] = column

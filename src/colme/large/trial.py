@@ -28,7 +28,7 @@ Run = Callable[[Problem, int], object]
 
 
 def part_of(problem: Problem, n_agents: int) -> Problem:
-    """Return the first agents of a problem, without its changes; the problem if noise forbids it.
+    """Return the first agents of a problem, or all if noise forbids it, without changes.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def part_of(problem: Problem, n_agents: int) -> Problem:
     """
     share: Callable[[int, int], Noise] | None = getattr(problem.noise, "of_agents", None)
     if n_agents >= problem.n_agents or share is None:
-        return problem
+        return Problem(problem.labels, problem.true_means, problem.noise)
     labels = problem.labels[:n_agents]
     return Problem(labels, problem.true_means[:n_agents], share(0, n_agents))
 

@@ -148,6 +148,11 @@ class Method:
         return self.test == LinkTest.OVERLAP_PUBLISHED
 
     @property
+    def reach(self) -> int:
+        """From how many hops away something comes to an agent at one step."""
+        return self.hops if self.sharing == Sharing.MESSAGES else 1
+
+    @property
     def needs_truth(self) -> bool:
         """Whether it looks at the true classes, which no device knows."""
         return self.sharing == Sharing.CONSENSUS and self.reset == Reset.GLOBAL_PUBLISHED

@@ -156,8 +156,7 @@ def _prepare(
     graph = graph_of(contacts)
     scale = problem.sigma if sigma is None else _check.positive("sigma", sigma)
     limits = limits_of(chosen, scale, delta, graph.n_links, steps)
-    hops = chosen.hops if chosen.sharing == Sharing.MESSAGES else 1
-    per_block = max(1, _LINKS_PER_BLOCK // (hops * graph.peers.size + problem.n_agents))
+    per_block = max(1, _LINKS_PER_BLOCK // (chosen.reach * graph.peers.size + problem.n_agents))
     labels = problem.labels.astype(np.int64)
     return _Fleet(problem, chosen, graph, limits, labels, steps, min(per_block, steps))
 

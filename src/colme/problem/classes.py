@@ -30,8 +30,11 @@ def check_classes(labels: NDArray[np.int64], true_means: NDArray[np.float64]) ->
     if labels.size == 0:
         raise ValueError("a problem needs at least one agent; received none")
     _check.labels(labels)
-    if not np.isfinite(true_means).all():
-        raise ValueError(f"true_means must be finite; received {true_means.tolist()}")
+    if not (np.abs(true_means) <= _check.LARGEST_SAMPLE).all():
+        raise ValueError(
+            f"true_means must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
+            f"{true_means.tolist()}"
+        )
 
 
 def draw_labels(
@@ -68,7 +71,7 @@ def draw_biases(
     [0.1, -0.1]
     """
     if np.ndim(bias) == 0:
-        reach = _check.non_negative("bias", bias)  # type: ignore[arg-type]
+        reach = _check.sample("bias", _check.non_negative("bias", bias))  # type: ignore[arg-type]
         return rng.uniform(-reach, reach, n_agents) if reach else np.zeros(n_agents)
     biases = np.asarray(bias, dtype=np.float64)
     if biases.shape != (n_agents,):

@@ -6,6 +6,7 @@ Lives here: problems and their streams.  Must not know algorithms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,8 +175,10 @@ class Problem:
         self._fill(samples, run, seed, arrived)
         return samples
 
-    def flow(self, run: int = 0, seed: int = 0) -> Flow:
+    def flow(self, run: int = 0, seed: int = 0, batch: int = 1) -> Flow:
         """Return the samples of one run, to be taken block by block: what `draw_run` gives.
+
+        With `batch` samples a step, changes come so many times as many samples later.
 
         Examples
         --------
@@ -184,7 +187,8 @@ class Problem:
         >>> bool((flow.take(2) == problem.draw_run(5, run=3, seed=7)[:2]).all())
         True
         """
-        return Flow(self.noise, self.true_means, self.changes, run, seed)
+        changes = [replace(one, time=(one.time - 1) * batch + 1) for one in self.changes]
+        return Flow(self.noise, self.true_means, changes, run, seed)
 
     def _fill(self, samples: Array, run: int, seed: int, arrivals: Arrived) -> None:
         changes = self.changes if arrivals is None else ()
