@@ -46,7 +46,7 @@ def test_a_sweep_that_is_killed_goes_on_and_gives_the_same_bytes(
     spec, delays = written(tmp_path), random.Random(20240117)
     kept = 0
     flags = ["--engine", engine, "--workers", "1"]
-    for how in (signal.SIGINT, signal.SIGKILL):
+    for how in (signal.SIGKILL, signal.SIGINT, signal.SIGKILL):
         code, err = kill(spec, delays.uniform(0, LONGEST), flags, how)
         check_end(spec, how, code, err)
         lines = journal_of(spec).read_bytes().splitlines(keepends=True)[1:]
@@ -54,14 +54,16 @@ def test_a_sweep_that_is_killed_goes_on_and_gives_the_same_bytes(
         assert kept < len(numbers) == len(set(numbers)) < 20
         kept = len(numbers)
         assert not spec.with_suffix(".parquet").exists()
-    out, listening = go_on_without_a_worker(spec, flags, kept)
+    out, listening = go_on_without_a_worker(spec, delays.uniform(0, LONGEST), flags, kept)
     assert listening == ({"127.0.0.1"} if engine == "dask" else set())
     assert f"20 points measured, {kept} of them before" in out
     assert spec.with_suffix(".parquet").read_bytes() == slow_results()
     assert not journal_of(spec).exists()
 
 
-def go_on_without_a_worker(spec: Path, flags: list[str], kept: int) -> tuple[str, set[str]]:
+def go_on_without_a_worker(
+    spec: Path, delay: float, flags: list[str], kept: int
+) -> tuple[str, set[str]]:
     """Go on with a sweep and kill its only worker, who must be replaced for it to come to an end.
 
     Return what it printed, and where it listened.
@@ -76,6 +78,7 @@ def go_on_without_a_worker(spec: Path, flags: list[str], kept: int) -> tuple[str
             for connection in one.net_connections()
             if connection.status == psutil.CONN_LISTEN
         }
+        time.sleep(delay)
         worker.kill()
         out, err = sweep.communicate(timeout=PATIENCE)
     assert sweep.returncode == 0, err

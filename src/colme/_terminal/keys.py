@@ -32,7 +32,7 @@ def print_issued(made: dict[str, Any]) -> None:
     for column in ("device", "folder"):
         table.add_column(column, overflow="fold")
     for name, folder in made["issued"].items():
-        table.add_row(name, folder.replace("[", r"\["))
+        table.add_row(name, folder)
     out.print(table)
     _say(f"Valid for {made['days']} days. Copy each folder to its device, and to no other.")
     if made["hosts"]:
