@@ -87,6 +87,16 @@ def test_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str], spec: P
     assert "FROM 'it''s [bold]:bug:.parquet'" in out
 
 
+def test_results_never_replace_what_asks_for_them(
+    capsys: pytest.CaptureFixture[str], spec: Path
+) -> None:
+    spec.rename("grid.parquet")
+    code, _, err = run(capsys, "sweep", "grid.parquet", "--overwrite")
+    assert code == 2
+    assert "the results would replace 'grid.parquet': choose another name with --out" in err
+    assert Path("grid.parquet").read_text() == SPEC
+
+
 def test_an_interrupted_sweep_says_where_its_points_are(
     capsys: pytest.CaptureFixture[str], spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

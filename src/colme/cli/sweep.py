@@ -69,6 +69,8 @@ def sweep(
             print_points(rows)
         return
     target, begin = spec.with_suffix(".parquet") if out is None else out, time.monotonic()
+    if target.resolve() == spec.resolve():
+        raise ValueError(f"the results would replace {str(spec)!r}: choose another name with --out")
     try:
         with show_points(len(asked.points)) as progress:
             outcome = run_sweep(
