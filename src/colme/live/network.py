@@ -186,16 +186,21 @@ class Link:
 
     def links(self, change: Callable[[bool, str | None], None]) -> None:
         """Be told of links that open (True) and close, and the name on the other's certificate."""
-        self._declare(
-            lambda session: session.info.declare_link_events_listener(
-                self._hop(
-                    lambda event: change(
-                        event.kind == zenoh.SampleKind.PUT, event.link.auth_identifier
-                    )
-                ),
-                history=True,
-            )
-        )
+
+        def declare(session: zenoh.Session) -> Any:
+            there: set[tuple[str, ...]] = set()
+
+            def note(event: Any) -> None:
+                link, opened = event.link, event.kind == zenoh.SampleKind.PUT
+                key = str(link.zid), str(link.src), str(link.dst)
+                if opened == (key in there):  # one that opens just now may be told twice
+                    return
+                (there.add if opened else there.discard)(key)
+                change(opened, link.auth_identifier)
+
+            return session.info.declare_link_events_listener(self._hop(note), history=True)
+
+        self._declare(declare)
 
     @property
     def n_links(self) -> int:
