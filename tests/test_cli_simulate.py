@@ -217,6 +217,8 @@ BAD = {
     "huge noise": ("--sigma 1e308", "sigma must be at most 1e+150 in size; received 1e+308"),
     "huge bias": ("--bias 1e308", "bias must be at most 1e+150 in size; received 1e+308"),
     "huge window": (f"--window {10**21}", f"at most {2**31 - 1}; received {10**21}"),
+    "threads beyond": (f"--threads {10**20}", f"threads must be at most 1024; received {10**20}"),
+    "no threads": ("--threads 0", "threads must be at least 1; received 0"),
     "epsilons alike": ("--epsilon 0.1 0.10000001", "epsilons must differ in six digits"),
     "rates negative": ("--rates -1", "rates: Input should be greater than or equal to 0"),
     "rates for others": ("--rates 1 2", "each of the 9 agents; received 2"),

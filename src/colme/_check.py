@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
@@ -26,10 +27,13 @@ __all__ = [
     "sample",
     "scale",
     "share",
+    "threads",
 ]
 
 LARGEST_SAMPLE = 1e150
 """Numbers beyond this overflow when they are weighed and summed."""
+
+_MOST_THREADS = 1024
 
 
 def finite(name: str, value: SupportsFloat) -> float:
@@ -161,6 +165,20 @@ def positive_int(name: str, value: SupportsIndex) -> int:
         raise ValueError(f"{name} must be a whole number; received {value!r}") from None
     if number < 1:
         raise ValueError(f"{name} must be at least 1; received {number}")
+    return number
+
+
+def threads(value: SupportsIndex | None) -> int:
+    """Return how many threads work, by default one for each core; raise ValueError for too many.
+
+    Examples
+    --------
+    >>> threads(2), threads(None) >= 1
+    (2, True)
+    """
+    number = (os.cpu_count() or 1) if value is None else positive_int("threads", value)
+    if number > _MOST_THREADS:
+        raise ValueError(f"threads must be at most {_MOST_THREADS}; received {number}")
     return number
 
 

@@ -5,7 +5,6 @@ Lives here: `simulate`, which shares the work among threads.  Must not know plot
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -118,9 +117,7 @@ def simulate(
         gossip=gossip,
         record=record,
     )
-    n_threads = (
-        (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
-    )
+    n_threads = _check.threads(threads)
     runs, n_agents = setup.samples.shape[0], setup.trajectory.n_agents
     pairs = setup.trajectory.horizon * setup.longest_row
     block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // pairs))

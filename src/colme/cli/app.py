@@ -91,6 +91,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("not enough memory for this experiment: ask for fewer agents, runs or steps")
     except ImportError as error:
         _fail(str(error.__cause__ or error))
+    except OverflowError as error:
+        _fail(f"a number is too large: {error}")
     except (CycloptsError, ValueError, OSError) as error:
         _fail(str(error))
     sys.exit(0)

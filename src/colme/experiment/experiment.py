@@ -6,7 +6,6 @@ line, tables for people or plots.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from colme import _check
 from colme._settings import Table, read_toml
 from colme.algorithm import ALGORITHMS, Weighting, resolve
 from colme.contacts import Contacts
@@ -195,7 +195,7 @@ class Experiment(Table):
             bytes_followed=followed,
             hops=max((method.reach for method in methods), default=0),
             on_graph_alone=not weightings,
-            threads=threads or os.cpu_count() or 1,
+            threads=_check.threads(threads),
         )
 
     @property

@@ -6,7 +6,6 @@ plots.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -99,9 +98,7 @@ def simulate_large(
     """
     chosen = resolve(algorithm, eta, within)
     runs, horizon = _check.positive_int("runs", runs), _check.positive_int("horizon", horizon)
-    n_threads = (
-        (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
-    )
+    n_threads = _check.threads(threads)
     _check_fleet(problem, horizon, contacts, gossip)
     known = None if contacts is None or contacts.is_everyone else contacts
     job = _Job(

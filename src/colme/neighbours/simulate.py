@@ -6,7 +6,6 @@ tested or what goes over them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -123,12 +122,12 @@ def simulate_neighbours(
     fleet = _prepare(problem, method, contacts, horizon, delta, sigma)
     runs = _check.positive_int("runs", runs)
     seed = _check.non_negative_int("seed", seed)
-    n_threads = (os.cpu_count() or 1) if threads is None else threads
+    n_threads = _check.threads(threads)
     foldings = [
         Folding(problem.true_means, fleet.horizon, epsilons=epsilons, times=times)
         for _ in range(runs)
     ]
-    _run_all(fleet, foldings, seed, _check.positive_int("threads", n_threads), progress)
+    _run_all(fleet, foldings, seed, n_threads, progress)
     return Digest.of(_name_of(method), fleet.labels, foldings)
 
 

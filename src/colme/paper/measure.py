@@ -6,7 +6,6 @@ tables, figures or files.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -95,7 +94,7 @@ def measure(
     'oracle'
     """
     setting = _Setting.of(experiment, likely)
-    threads = (os.cpu_count() or 1) if threads is None else _check.positive_int("threads", threads)
+    threads = _check.threads(threads)
     bytes_per_run = _COPIES * 8 * experiment.horizon * setting.problem.n_agents
     at_once = max(1, min(threads, experiment.runs, _MEMORY // bytes_per_run))
     measured: dict[str, Measured] = {}
