@@ -350,3 +350,25 @@ def test_interrupting_a_long_simulation_stops_at_once_and_leaves_no_file(tmp_pat
     assert process.returncode == 130
     assert err == "colme: interrupted\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "not enough memory for this experiment: ask for fewer agents"),
+        (OverflowError("int too large"), "a number is too large: int too large"),
+    ],
+)
+def test_what_the_machine_cannot_do_is_one_line(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    told: str,
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("colme.cli.simulate.Experiment.make", fail)
+    code, out, err = run(capsys, "simulate", "--agents", "3")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"colme: {told}")
