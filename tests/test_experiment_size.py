@@ -16,6 +16,7 @@ from colme.experiment import Experiment
 from colme.experiment.running import Running
 from colme.experiment.size import Size
 from colme.large import free_memory
+from colme.neighbours import METHODS
 
 PROBLEM = {"class_means": [0.2, 0.8], "n_agents": 40, "sigma": 0.3}
 BASE: dict[str, Any] = {"problem": PROBLEM, "horizon": 60, "runs": 2, "contacts": {"size": 8}}
@@ -184,15 +185,17 @@ def test_windows_and_graphs_take_what_they_keep() -> None:
     window = Experiment.make(crowd | {"drift": {"window": 500}}).size()
     assert window.bytes - plain.bytes > 100_000 * 32 * 500
     assert (plain.bytes_told, window.bytes_told) == (16, 64)
-    graph: dict[str, Any] = {"n_agents": 100_000, "horizon": 5000, "longest_row": 17, "hops": 4}
+    far = (METHODS["b-colme"],)
+    graph: dict[str, Any] = {"n_agents": 100_000, "horizon": 5000, "longest_row": 17}
+    graph["methods"] = far
     one = Size(runs=1, on_graph_alone=True, **graph).bytes
     assert one < Size(runs=1, **graph).bytes
     assert Size(runs=8, threads=8, on_graph_alone=True, **graph).bytes > 5 * one
     pair = {"problem": PROBLEM | {"sigma": [0.3] * 39 + [0.4]}, "contacts": {"regular": 4}}
     on_graph = Experiment.make(BASE | pair | {"algorithms": ["b-colme"]}).size()
-    assert (on_graph.kept_for, on_graph.hops, on_graph.on_graph_alone) == ("", 4, True)
-    long = Size(n_agents=2000, horizon=2500, runs=20, longest_row=201, hops=4, on_graph_alone=True)
-    assert long.is_long
+    assert (on_graph.kept_for, on_graph.methods, on_graph.on_graph_alone) == ("", far, True)
+    many: dict[str, Any] = {"n_agents": 2000, "runs": 20, "longest_row": 201, "horizon": 2500}
+    assert Size(**many, methods=far, on_graph_alone=True).is_long
 
 
 @pytest.mark.usefixtures("all_is_large")

@@ -37,6 +37,10 @@ def usual_times(horizon: int) -> NDArray[np.int64]:
     return times if times.size and times[-1] == horizon else np.append(times, horizon)
 
 
+BYTES_PER_AGENT = 20
+"""What a run leaves behind of each agent, if it is looked at with two accuracies."""
+
+
 class Folding:
     """The metrics of one run, folded block by block.
 

@@ -30,7 +30,7 @@ from colme.folding import (
 )
 from colme.summary import View, recentred
 
-__all__ = ["Views", "seen", "tell", "told_by_counts", "views_of"]
+__all__ = ["BYTES_PER_VIEW", "Views", "seen", "tell", "told_by_counts", "views_of"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -55,6 +55,10 @@ class Views(NamedTuple):
     offsets: Array
     squares: Array
     epochs: Array
+
+
+BYTES_PER_VIEW = 8 * len(Views._fields)
+"""What the view of one agent at one step takes, if nothing of it is shared."""
 
 
 @compiled

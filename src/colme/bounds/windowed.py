@@ -22,8 +22,8 @@ from colme.bounds.wrapper import Wrapper, checked_revisit
 
 __all__ = ["Windowed", "WindowedStream", "fold_tails", "merged_mean", "merged_squares"]
 
-
 _LONGEST = 2**31 - 1
+"""More samples than any stream has, and few enough to be counted by any loop."""
 
 
 @compiled

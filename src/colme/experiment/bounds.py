@@ -17,10 +17,20 @@ from pydantic import Field, model_validator
 
 from colme._settings import Table
 from colme.algorithm import ClassTest
-from colme.bounds import KINDS, Bound, Discounted, Restarted, Windowed, range_sigma, usual_bound
+from colme.bounds import (
+    KINDS,
+    Betting,
+    Bound,
+    Discounted,
+    Restarted,
+    Windowed,
+    range_sigma,
+    usual_bound,
+)
 from colme.bounds.counted import Counted
 from colme.noise import Bernoulli, Beta, Uniform
 from colme.problem import Problem
+from colme.views import BYTES_PER_VIEW
 
 __all__ = ["BOUND_KINDS", "BoundSpec", "DriftSpec", "bounds_of", "bytes_of"]
 
@@ -39,9 +49,8 @@ _ANY_RISK = 0.05
 _N_OPT = usual_bound(ClassTest.JOINT, 1.0, _ANY_RISK).n_opt  # type: ignore[union-attr]
 
 
-_BYTES_OF_VIEW, _BYTES_OF_STREAM = 64, 400
-_N_GRID = 100
-"""Values that a bound which bets tries if it is not told how many."""
+_BYTES_OF_STREAM = 400
+"""What a stream that is followed on its own keeps, beside windows and grids."""
 
 
 class BoundSpec(Table):
@@ -199,8 +208,8 @@ def bytes_of(bound: BoundSpec | None, drift: DriftSpec | None) -> tuple[int, int
     if drift is None and (bound is None or _is_counted(bound)):
         return 16, 0
     in_window = 0 if drift is None or drift.window is None else 32 * drift.window
-    on_grid = 0 if bound is None else 16 * (bound.n_grid or _N_GRID)
-    return _BYTES_OF_VIEW, in_window + max(_BYTES_OF_STREAM, on_grid)
+    on_grid = 0 if bound is None else 16 * (bound.n_grid or Betting.n_grid)
+    return BYTES_PER_VIEW, in_window + max(_BYTES_OF_STREAM, on_grid)
 
 
 def _is_counted(bound: BoundSpec) -> bool:

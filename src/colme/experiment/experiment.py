@@ -172,7 +172,6 @@ class Experiment(Table):
         False
         """
         weightings = [ALGORITHMS[name].weighting for name in self.algorithms if name in ALGORITHMS]
-        methods = [METHODS[name] for name in self.algorithms if name in METHODS]
         told, followed = bytes_of(self.bound, self.drift)
         n_agents = self.problem.count_agents()
         kept_for = {
@@ -193,7 +192,7 @@ class Experiment(Table):
             gossip=self.contacts is not None and self.contacts.gossip,
             bytes_told=told,
             bytes_followed=followed,
-            hops=max((method.reach for method in methods), default=0),
+            methods=tuple(METHODS[name] for name in self.algorithms if name in METHODS),
             on_graph_alone=not weightings,
             threads=_check.threads(threads),
         )

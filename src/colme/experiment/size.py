@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from colme.digest import BYTES_PER_AGENT
 from colme.large import Cost, free_memory
+from colme.neighbours import Method, bytes_of_graph, bytes_of_state
 from colme.trajectory import DEFAULT_LIMIT
+from colme.views import BYTES_PER_VIEW
 
 __all__ = ["Size"]
 
-_BYTES_PER_VIEW = 64
-_BYTES_PER_RESULT = 20
-"""What a run leaves behind of each agent."""
 _BYTES_PER_AGENT = 200
 """Labels, true means and what is drawn on the way to them."""
 _FEWER_CONTACTS = (64, 32, 16)
@@ -49,11 +49,10 @@ class Size:
         Whether agents hear of others.
     bytes_told, bytes_followed
         Of one agent: its view at one step, and what its stream keeps; see `colme.large.Cost`.
-    hops
-        From how far away messages come to an agent, with methods on a graph; 1 for consensus,
-        0 if there is no such method.
+    methods
+        Those on a graph.
     on_graph_alone
-        Whether all that runs are methods on a graph.
+        Whether nothing else runs.
     threads
         How many runs of a method on a graph go on at once.
 
@@ -77,7 +76,7 @@ class Size:
     gossip: bool = False
     bytes_told: int = 16
     bytes_followed: int = 0
-    hops: int = 0
+    methods: tuple[Method, ...] = ()
     on_graph_alone: bool = False
     threads: int = 1
 
@@ -96,7 +95,7 @@ class Size:
     @property
     def _kept(self) -> float:
         """What samples and trajectories take."""
-        views = 2 * self.n_agents * self.horizon * _BYTES_PER_VIEW
+        views = 2 * self.n_agents * self.horizon * BYTES_PER_VIEW
         kept = min(DEFAULT_LIMIT, self.runs * self.n_agents * self.horizon * 16)
         names = 0 if self.knows_all else 32 * self.n_agents * self.longest_row
         return self._samples + views + kept + names
@@ -104,12 +103,12 @@ class Size:
     @property
     def _on_graph(self) -> int:
         """What a method on a graph takes: the graph once, and the state of each run under way."""
-        if not self.hops:
+        n, n_ends = self.n_agents, self.n_agents * (self.longest_row - 1)
+        states = [bytes_of_state(method, n, n_ends) for method in self.methods]
+        if not states:
             return 0
-        n_links, n_together = self.n_agents * (self.longest_row - 1), min(self.runs, self.threads)
-        per_link = 28 if self.hops == 1 else 32 * self.hops + 24
-        state = n_links * per_link + self.n_agents * (32 * self.hops + 64)
-        return n_links * 28 + n_together * state + self.n_agents * self.runs * _BYTES_PER_RESULT
+        left = n * self.runs * BYTES_PER_AGENT
+        return bytes_of_graph(n_ends) + min(self.runs, self.threads) * max(states) + left
 
     @property
     def knows_all(self) -> bool:
@@ -120,7 +119,7 @@ class Size:
     def is_long(self) -> bool:
         """Whether it takes so long that people want to know how long."""
         n_pairs = float(self.runs) * self.horizon * self.n_agents * self.longest_row
-        each = _PAIRS_PER_LINK * self.hops
+        each = _PAIRS_PER_LINK * max((method.reach for method in self.methods), default=0)
         if not self.on_graph_alone:
             each += 10 if self.by_model else 1
         return (self.is_folded and not self.on_graph_alone) or n_pairs * each > _MANY_PAIRS

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from colme.digest import BYTES_PER_AGENT
 from colme.gossip import SMALLEST_CACHE
 from colme.kernels import Desk
 
@@ -109,7 +110,7 @@ class Cost:
         return small + (-(-self.longest_row // 16) - 1) * (large - small)
 
     def _around(self, block: int) -> int:
-        around = _BYTES_AROUND + 20 * self.runs + self.bytes_followed
+        around = _BYTES_AROUND + BYTES_PER_AGENT * self.runs + self.bytes_followed
         if self.contacts:
             around += 2 * _BYTES_PER_NAME * self.longest_row
         if self.gossip:

@@ -16,7 +16,7 @@ from colme.bounds import Bound, Restarted, Stream
 from colme.bounds.counted import Counted
 from colme.folding import summarise
 from colme.problem.flow import Flow, Spring
-from colme.views import Views, tell, told_by_counts
+from colme.views import BYTES_PER_VIEW, Views, tell, told_by_counts
 
 __all__ = ["Telling", "bytes_told"]
 
@@ -37,7 +37,7 @@ def bytes_told(bound: Bound, *, with_squares: bool) -> int:
     >>> bytes_told(Windowed(Laplace(0.5, 0.05), length=10), with_squares=True)
     64
     """
-    return 8 * (1 + with_squares) if isinstance(bound, Counted) else 8 * len(Views._fields)
+    return 8 * (1 + with_squares) if isinstance(bound, Counted) else BYTES_PER_VIEW
 
 
 class Telling:

@@ -9,6 +9,7 @@ Examples
 ['b-colme', 'c-colme', 'cl-colme']
 """
 
+from colme.neighbours.cost import bytes_of_graph, bytes_of_state
 from colme.neighbours.method import METHODS, Links, LinkTest, Method, Reset, Sharing, Weights
 from colme.neighbours.simulate import simulate_neighbours
 
@@ -20,5 +21,7 @@ __all__ = [
     "Reset",
     "Sharing",
     "Weights",
+    "bytes_of_graph",
+    "bytes_of_state",
     "simulate_neighbours",
 ]
