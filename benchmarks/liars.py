@@ -1,12 +1,12 @@
 """What a tenth of the agents can do to the others by lying, with and without a defence.
 
 The paper's 3-class problem.  Every tenth agent lies in each reply: its mean is shifted, all liars
-the same way; or shifted, and said to be of a hundred times the samples; or drawn at random.
-Agents hear nothing but replies, so lies are written into what agents say, and the compiled loops
-run the honest ones.  Printed is the average error of honest agents at the end, over the one that
-the same algorithm has on the same samples when nobody lies.  Standard errors are 0.01 at the end:
-who lies by about two of them is not told apart by anybody.  Below it, how soon errors are small
-when nobody lies.
+the same way; or shifted, with a count a hundred times too large; or drawn at random.  Agents learn
+from nothing but replies, so lies are written into what agents say, and the compiled loop runs the
+honest ones.  Printed is the average error of honest agents at the end, divided by the error of the
+same algorithm on the same samples when nobody lies.  Standard errors are 0.01 at the end: a lie of
+about two of them is indistinguishable from noise.  Below it, how soon errors are small when nobody
+lies.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import colme
-from colme import kernels
-from colme.algorithm import ALGORITHMS, ClassTest, Weighting
+from colme.algorithm import ALGORITHMS, ClassTest
 from colme.bounds import choose_bound, split_risk
-from colme.rules import Choice
-from colme.views import Views
+from colme.engine import Block, Output, Workspace, collaborate
+from colme.setup import Setup
+from colme.summary import View
 
 Array = NDArray[np.float64]
 Lie = Callable[[Array, Array], tuple[Array, Array]]
@@ -64,45 +64,52 @@ LIES: dict[str, Lie] = {
 }
 
 
-def honest_views(bound: Any, samples: Array) -> Views:
+def honest_views(bound: Any, samples: Array) -> View[Array]:
     """Return what all agents say after each batch of samples[time, agent] if nobody lies."""
     counts = np.arange(BATCH, HORIZON + 1, BATCH)
     means = samples.cumsum(axis=0)[counts - 1] / counts[:, None]
     squares = (samples**2).cumsum(axis=0)[counts - 1] - counts[:, None] * means**2
-    by_count = counts, bound.radius(counts), *zip(*map(bound.shape, counts), strict=True)
-    fields = [means.T, *(np.broadcast_to(part, means.T.shape) for part in by_count)]
-    fields += [squares.T, np.zeros(means.T.shape)]
-    return Views(*(np.array(field, np.float64, order="C") for field in fields))
+    spread, slope, offset = zip(*map(bound.shape, counts), strict=True)
+    columns = View[Any](
+        mean=means.T,
+        n_samples=counts,
+        radius=bound.radius(counts),
+        precision=0.0,
+        spread=spread,
+        slope=slope,
+        offset=offset,
+        squares=squares.T,
+        epoch=0.0,
+    )
+    return View(*(np.array(np.broadcast_to(one, means.T.shape), np.float64) for one in columns))
 
 
-def tell(lie: Lie, bound: Any, honest: Views, views: Views) -> None:
+def tell(lie: Lie, bound: Any, honest: View[Array], views: View[Array]) -> None:
     """Write what the liars say instead."""
-    means, counts = lie(honest.means[LIARS], honest.counts[LIARS])
-    views.means[LIARS], views.counts[LIARS] = means, counts
-    views.squares[LIARS] = honest.squares[LIARS] * counts / honest.counts[LIARS]
-    views.radii[LIARS] = bound.radius(counts[0])
+    means, counts = lie(honest.mean[LIARS], honest.n_samples[LIARS])
+    views.mean[LIARS], views.n_samples[LIARS] = means, counts
+    views.squares[LIARS] = honest.squares[LIARS] * counts / honest.n_samples[LIARS]
+    views.radius[LIARS] = bound.radius(counts[0])
     shapes = zip(*(bound.shape(count) for count in counts[0]), strict=True)
-    for field, values in zip((views.spreads, views.slopes, views.offsets), shapes, strict=True):
+    for field, values in zip((views.spread, views.slope, views.offset), shapes, strict=True):
         field[LIARS] = values
 
 
-def final_error(name: str, views: Views) -> float:
+def final_error(name: str, views: View[Array]) -> float:
     """Return the average error of the honest agents at the end of one run."""
-    choice = Choice.of(ALGORITHMS[name], split_risk(DELTA, N_AGENTS))
-    slots = np.append(np.full(HORIZON // BATCH - 1, -1), 0)
-    estimates, labels = np.empty((N_AGENTS, 1)), np.zeros(N_AGENTS, np.int64)
+    n_steps = HORIZON // BATCH
+    slots = np.append(np.full(n_steps - 1, -1), 0)
+    block = Block(views, views, np.empty((0, 0), np.int32), slots, True)
+    plan = Setup.of(N_AGENTS, name, sigma=SIGMA, delta=DELTA).plan([(0, n_steps)], 1)
+    estimates, states = np.empty((N_AGENTS, 1)), np.empty((0, 0), np.int64)
     nothing: NDArray[np.int16] = np.empty((0, 0, 1), np.int16)
-    fleet = kernels.Fleet.of_all(N_AGENTS)._replace(scales=np.full(N_AGENTS, SIGMA))
 
-    def run(agents: NDArray[np.int64]) -> None:
-        desk = kernels.Desk.blank(N_AGENTS, n_classes=1)
-        for a in agents.tolist():
-            alone = np.empty((0, 0), np.int64), True, a, a + 1
-            common = fleet, desk, *alone, labels, slots, estimates[a : a + 1], nothing
-            if choice.weighting == Weighting.MODEL:
-                kernels.collaborate_by_model(views, choice, *common, nothing)
-            else:
-                kernels.collaborate(views, choice, *common)
+    def run(watched: NDArray[np.int64]) -> None:
+        workspace = Workspace.blank(N_AGENTS, n_classes=1)
+        model = workspace.model if plan.by_model else None
+        for a in watched.tolist():
+            output = Output(estimates[a : a + 1], nothing, nothing)
+            collaborate(plan.choice, plan.agents, block, workspace, model, states, a, a + 1, output)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, np.array_split(WATCHED, 2)))
@@ -117,7 +124,7 @@ def measure() -> dict[tuple[str, str], float]:
         for test in (ClassTest.JOINT, ClassTest.OVERLAP):
             bound = choose_bound(test, SIGMA, None, split_risk(DELTA, N_AGENTS))
             honest = honest_views(bound, samples)
-            views = Views(*(field.copy() for field in honest))
+            views = View(*(column.copy() for column in honest))
             for title, lie in LIES.items():
                 tell(lie, bound, honest, views)
                 for name in NAMES:

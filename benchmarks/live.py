@@ -12,8 +12,8 @@ import numpy as np
 import psutil
 
 import colme
-from colme.live.fleet import Fleet, FleetSettings
-from colme.live.fleet.world import Stream
+from colme.live.fleet import FleetSettings, LocalFleet
+from colme.live.fleet.fleet_problem import AgentStream
 
 PAPER = {"class_means": [0.2, 0.4, 0.8], "sigma": 0.5, "seed": 0}
 
@@ -24,7 +24,7 @@ def mean_error(report: dict[str, Any]) -> float:
     return float(np.average([r["error"] for r in rows], weights=[r["agents"] for r in rows]))
 
 
-def memory_of(fleet: Fleet) -> dict[str, float]:
+def memory_of(fleet: LocalFleet) -> dict[str, float]:
     """Return megabytes that belong to the processes with agents, and to the router."""
     sizes = {
         place: psutil.Process(pid).memory_full_info().uss / 1e6 for place, pid in fleet.pids.items()
@@ -37,9 +37,9 @@ async def load(n_agents: int, interval: float, seconds: float, processes: int) -
     """Run a fleet and print whether it kept up."""
     problem = colme.Problem.gaussian(n_agents=n_agents, **PAPER)  # type: ignore[arg-type]
     settings = FleetSettings(
-        problem, processes=processes, mode="client", interval=interval, every=5.0
+        problem=problem, processes=processes, mode="client", interval=interval, every=5.0
     )
-    async with Fleet(settings) as fleet:
+    async with LocalFleet(settings) as fleet:
         begin = time.monotonic()
         while len(fleet.snapshots) < n_agents and time.monotonic() - begin < 60:
             await asyncio.sleep(0.2)
@@ -77,10 +77,10 @@ async def learn(n_agents: int, interval: float, steps: int, epsilon: float) -> N
     """Run a fleet freely; print when it converges, beside the simulator with the same samples."""
     problem = colme.Problem.gaussian(n_agents=n_agents, **PAPER)  # type: ignore[arg-type]
     settings = FleetSettings(
-        problem, mode="client", interval=interval, steps=steps, every=10 * interval
+        problem=problem, mode="client", interval=interval, steps=steps, every=10 * interval
     )
     last_off = np.zeros(n_agents)
-    async with Fleet(settings) as fleet:
+    async with LocalFleet(settings) as fleet:
         seen: dict[str, int] = {}
         while not fleet.is_finished:
             await asyncio.sleep(interval)
@@ -93,13 +93,11 @@ async def learn(n_agents: int, interval: float, steps: int, epsilon: float) -> N
     blocks = -(-steps // 256)
     columns = [
         np.concatenate(
-            [Stream(problem, settings.seed, a, 0.0).block(block) for block in range(blocks)]
+            [AgentStream(problem, settings.seed, a, 0.0).block(block) for block in range(blocks)]
         )[:steps]
         for a in range(n_agents)
     ]
-    simulated = colme.simulate(
-        np.stack(columns, axis=1), "sharp", sigma=0.5, delta=settings.told.delta
-    )
+    simulated = colme.simulate(np.stack(columns, axis=1), "sharp", sigma=0.5, delta=settings.delta)
     assert simulated.estimates is not None
     # The same question at the same times: at every tenth sample.
     off = np.abs(simulated.estimates[0, 9::10] - problem.true_means) > epsilon

@@ -37,8 +37,8 @@ assert len(reading.summaries) == {agents} and reading.n_rows == {rows}, reading
 """
 ESTIMATE = """
 import colme.data
-question = colme.data.Question(("{file}",), "{agent}", "value"{more})
-assert len(colme.data.find_out(question).estimates) == {agents}
+request = colme.data.EstimateRequest(("{file}",), "{agent}", "value"{more})
+assert len(colme.data.find_out(request).estimates) == {agents}
 """
 
 

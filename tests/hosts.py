@@ -9,21 +9,22 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from colme.live.host import Host, Resident
+from colme.live.connection_config import ConnectionConfig
+from colme.live.host import Host, HostedAgent
 from colme.live.keys import Identity
 from colme.live.node import Node
-from colme.live.pace import Pace
+from colme.live.node_report import node_report
+from colme.live.schedule import Schedule
 from colme.live.settings import AgentSettings
-from colme.live.sources import Iterating
-from colme.live.wiring import Wiring
+from colme.live.sources import IteratorSource, SampleSource
 
 PATIENCE = 30.0
 """Seconds until a test gives up waiting; a busy machine needs a few."""
-OFTEN = Pace(interval=0.05)
+OFTEN = Schedule(interval=0.05)
 
 
-class Patient(Pace):
-    """A pace at which answers are waited for very long."""
+class Patient(Schedule):
+    """A schedule by which replies are waited for very long."""
 
     @property
     def timeout(self) -> float:
@@ -43,7 +44,7 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.005)
 
 
-def values(samples: Sequence[float], ends: bool = False) -> Iterating:
+def values(samples: Sequence[float], ends: bool = False) -> IteratorSource:
     """Return a source of samples that can be resumed, and then waits or ends."""
 
     async def make(n: int) -> AsyncIterator[float]:
@@ -52,32 +53,48 @@ def values(samples: Sequence[float], ends: bool = False) -> Iterating:
         if not ends:
             await asyncio.Event().wait()
 
-    return Iterating(make)
+    return IteratorSource(make)
 
 
-def peer(listen: str | None = None, connect: str | None = None) -> Wiring:
+def peer(listen: str | None = None, connect: str | None = None) -> ConnectionConfig:
     """Return how a peer without keys is connected."""
     here = ("127.0.0.1:0",) if listen is None else (listen,)
-    return Wiring("peer", here, () if connect is None else (connect,))
+    return ConnectionConfig("peer", here, () if connect is None else (connect,))
+
+
+def hosted(
+    name: str, source: SampleSource, settings: AgentSettings = SETTINGS, peers: tuple[str, ...] = ()
+) -> HostedAgent:
+    """Return an agent for a host."""
+    agent = settings.agent(name, peers)
+    return HostedAgent(agent, source, settings.reply_checks(agent))
+
+
+def report_of(node: Node) -> dict[str, Any]:
+    """Return what a node would report now."""
+    return node_report(node.core, time.time(), node._delays)
 
 
 @asynccontextmanager
 async def hosting(
     state: Path,
-    *residents: Resident,
-    wiring: Wiring | None = None,
-    settings: AgentSettings = SETTINGS,
-    pace: Pace = OFTEN,
+    *agents: HostedAgent,
+    connection: ConnectionConfig | None = None,
+    schedule: Schedule = OFTEN,
     identity: Identity | None = None,
     fleet: str = "home",
     emit: Callable[[dict[str, Any]], None] | None = None,
 ) -> AsyncIterator[Host]:
     """Run a host, and stop it at the end."""
-    wiring = peer() if wiring is None else wiring
-    host = Host(fleet, settings, state, wiring, pace, identity=identity, sync=False)
-    running = asyncio.create_task(host.run(residents, emit))
+    connection = peer() if connection is None else connection
+    host = Host(fleet, state, connection, schedule, identity=identity, sync=False)
+    running = asyncio.create_task(host.run(agents, emit))
     try:
-        await until(lambda: host.nodes or running.done())
+        # A peer that does not listen yet would turn away whoever connects just once.
+        waits = connection.mode == "peer"
+        await until(
+            lambda: running.done() or (host.nodes and not (waits and host._link._session is None))
+        )
         if running.done():
             running.result()
         yield host
@@ -88,8 +105,13 @@ async def hosting(
 
 @asynccontextmanager
 async def living(
-    folder: Path, name: str, samples: Sequence[float] = (), **more: Any
+    folder: Path,
+    name: str,
+    samples: Sequence[float] = (),
+    settings: AgentSettings = SETTINGS,
+    **more: Any,
 ) -> AsyncIterator[Node]:
     """Run a host with one node, its state in a folder of its name, and give the node."""
-    async with hosting(folder / name, Resident(name, values(samples)), **more) as host:
+    agent = hosted(name, values(samples), settings)
+    async with hosting(folder / name, agent, **more) as host:
         yield host.nodes[name]

@@ -1,15 +1,32 @@
-"""B-, C- and CL-ColME once more, from the formulas: sets of neighbours, one loop, no speed."""
+"""Fleets on a graph for tests, and B-, C- and CL-ColME written once more from the formulas.
+
+The second writing uses sets of neighbours and one loop, without regard to speed.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import lambertw
 
-from colme.neighbours import Links, LinkTest, Method, Reset, Sharing, Weights
+from colme import Contacts, Problem
+from colme.neighbours.consensus import ConsensusState, run_consensus
+from colme.neighbours.graph import Graph
+from colme.neighbours.links import GraphSetting, UncutLinks, limits_of
+from colme.neighbours.message_passing import MessageState, run_messages
+from colme.neighbours.method import (
+    Links,
+    LinkTest,
+    LinkWeights,
+    Method,
+    Reset,
+    Sharing,
+    method_of,
+)
 
 Array = NDArray[np.float64]
 
@@ -132,7 +149,44 @@ class Graphs:
         return list(values.values())
 
     def _weight(self, a: int, b: int, before: list[set[int]]) -> float:
-        if self.method.weights == Weights.LAPLACIAN:
+        if self.method.weights == LinkWeights.LAPLACIAN:
             return 1 / (1 + self.degree)
         own = before if self.method.test == LinkTest.PAIRED else self.links
         return 1 / (1 + max(len(own[a]), len(before[b])))
+
+
+SIGMA, DELTA = 0.5, 0.5
+
+
+def two_classes(n_agents: int, gap: float = 1.0) -> Problem:
+    """Return a problem with two classes drawn at random."""
+    return Problem.gaussian([0.0, gap], n_agents, sigma=SIGMA, seed=4)
+
+
+def one_class(n_agents: int) -> Problem:
+    """Return a problem in which all means are equal."""
+    return Problem.gaussian([0.3], n_agents, sigma=SIGMA)
+
+
+def estimates_of(
+    problem: Problem, method: str | Method, contacts: Contacts, samples: Array, plain: bool = False
+) -> tuple[Array, Graph, NDArray[np.bool_]]:
+    """Return estimates[time, agent] of given samples, the graph, and which links are alive."""
+    chosen, graph = method_of(method), Graph.of(contacts)
+    labels = problem.labels.astype(np.int64)
+    limits = limits_of(chosen, SIGMA, DELTA, graph.n_links, len(samples))
+    setting = GraphSetting.of(chosen, graph, limits, labels)
+    messages = chosen.sharing == Sharing.MESSAGES
+    state: Any = (MessageState if messages else ConsensusState).start(setting)
+    loop: Any = run_messages if messages else run_consensus
+    estimates = np.empty(samples.T.shape)
+    (loop.function if plain else loop)(setting, state, samples, 0, estimates)
+    return estimates.T, graph, alive(graph, state.uncut)
+
+
+def alive(graph: Graph, uncut: UncutLinks) -> NDArray[np.bool_]:
+    """Return whether each link is uncut."""
+    positions = np.arange(graph.peers.size) - graph.starts[graph.owners]
+    found = np.empty(graph.peers.size, np.bool_)
+    found[uncut.order] = positions < uncut.degrees[graph.owners]
+    return found

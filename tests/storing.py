@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from colme.live.store import Past, Store, StoreUnwritable, writer
+from colme.live.store import SavedState, Store, StoreUnwritable, tables
 
 FILE = "colme.sqlite"
 FLEET = "garden"
@@ -27,16 +27,16 @@ TOGETHER = 3
 
 @contextmanager
 def opened(folder: Path, fleet: str = FLEET) -> Iterator[Store]:
-    store = Store.open(folder, fleet, sync=False)
+    store = Store(folder, fleet, sync=False)
     try:
         yield store
     finally:
         asyncio.run(store.close())
 
 
-def past_of(folder: Path, agent: str = "ada") -> Past:
+def past_of(folder: Path, agent: str = "ada") -> SavedState:
     with opened(folder) as store:
-        return store.adopt(agent)
+        return store.register(agent)
 
 
 def run(*calls: Coroutine[Any, Any, None]) -> None:
@@ -46,11 +46,11 @@ def run(*calls: Coroutine[Any, Any, None]) -> None:
     asyncio.run(together())
 
 
-def fill(folder: Path) -> Past:
+def fill(folder: Path) -> SavedState:
     """Give ada a checkpoint and events after it, and bob events alone; return ada's past."""
     with opened(folder) as store:
-        store.adopt("ada")
-        store.adopt("bob")
+        store.register("ada")
+        store.register("bob")
         run(store.append("ada", b"before"), store.checkpoint("ada", b"the state of ada" * 500))
         run(*(store.append("ada", b"the event %d of ada" % number) for number in range(40)))
         run(*(store.append("bob", b"the event %d of bob" % number) for number in range(40)))
@@ -67,16 +67,16 @@ def say(*words: object) -> None:
     os.write(1, line.encode())  # at once, so that no kill leaves half a line
 
 
-def numbers(past: Past) -> list[int]:
+def numbers(past: SavedState) -> list[int]:
     """Return the numbers of all that an agent has kept: a checkpoint stands for those up to it."""
     last = int(past.checkpoint.split()[0]) if past.checkpoint else 0
     return [*range(1, last + 1), *(int(event.split()[0]) for event in past.events)]
 
 
 async def write_for_ever(folder: Path) -> None:
-    writer._SPARE = 10  # sweep often, so that some are killed while they do
-    store = Store.open(folder, FLEET)
-    pasts = {agent: store.adopt(agent) for agent in AGENTS}
+    tables._SPARE = 10  # sweep often, so that some are killed while they do
+    store = Store(folder, FLEET)
+    pasts = {agent: store.register(agent) for agent in AGENTS}
 
     async def live(agent: str) -> None:
         for number in count(len(numbers(pasts[agent])) + 1):
@@ -117,15 +117,15 @@ async def fail_twice(store: Store, delay: float) -> bool:
 async def cramp(folder: Path, limit: int, end: str) -> None:
     limit_files(1000)
     try:
-        Store.open(folder, FLEET)
+        Store(folder, FLEET)
         raise AssertionError("opened without room for a file")
     except StoreUnwritable:
         limit_files(limit)
-    store = Store.open(folder, FLEET, sync=False)
+    store = Store(folder, FLEET, sync=False)
     kept = dict.fromkeys(AGENTS, 0)
     n_failures = 0
     for agent in AGENTS:
-        store.adopt(agent)
+        store.register(agent)
 
     async def extend(agent: str) -> None:
         nonlocal n_failures
@@ -141,7 +141,7 @@ async def cramp(folder: Path, limit: int, end: str) -> None:
         await asyncio.gather(*map(extend, AGENTS))
     try:
         for number in range(100):
-            store.adopt(f"agent {number}")
+            store.register(f"agent {number}")
         raise AssertionError("adopted a hundred agents without room for one event")
     except StoreUnwritable:
         pass

@@ -107,5 +107,5 @@ def evidence_against(evidence: Evidence[Array], mean: float) -> Array:
 
 def followed_state(stream: Stream[float]) -> list[object]:
     """Return all that can be read of one stream, to the last bit."""
-    told = vars(stream.evidence)
-    return [stream.count, stream.mean, stream.squares, stream.interval, told, stream.epoch]
+    found = vars(stream.evidence)
+    return [stream.count, stream.mean, stream.squares, stream.interval, found, stream.epoch]

@@ -53,7 +53,7 @@ def test_a_peer_that_begins_anew_is_heard_with_fewer_samples_and_is_a_member_aga
     assert agent.receive(said("b", 0.0, 3, epoch=1))
     assert "b" in agent.optimistic_class
     before = agent.snapshot()
-    with pytest.raises(ValueError, match=r"'b' has begun anew 1 times, and its reply says 0"):
+    with pytest.raises(ValueError, match=r"'b' is in epoch 1, and its reply says 0"):
         agent.receive(said("b", 0.0, 900))
     assert agent.snapshot() == before
     assert Agent.restore(before).optimistic_class == agent.optimistic_class

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from colme.bounds import Laplace, range_sigma, split_risk
+from colme.algorithm import ClassTest
+from colme.bounds import (
+    Laplace,
+    NormalMixture,
+    default_bound,
+    range_sigma,
+    split_risk,
+    usual_bound,
+)
 
 PAPER = Laplace(0.5, split_risk(0.001, 200))
 
@@ -120,3 +128,9 @@ def test_a_range_needs_two_finite_ends_in_order(low: float, high: float) -> None
 @pytest.mark.parametrize("sigma", ["0.5", np.float32(0.5)])
 def test_a_sigma_that_reads_as_a_number_is_used_as_one(sigma: Any) -> None:
     assert Laplace(sigma, 0.1).radius(10) == Laplace(0.5, 0.1).radius(10)
+
+
+def test_the_old_name_of_the_default_bound_still_works() -> None:
+    with pytest.warns(DeprecationWarning, match="usual_bound is now default_bound"):
+        old = usual_bound(ClassTest.JOINT, 0.5, 0.01)
+    assert old == default_bound(ClassTest.JOINT, 0.5, 0.01) == NormalMixture(0.5, 1000, 0.01)

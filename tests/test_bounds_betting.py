@@ -46,20 +46,20 @@ def test_the_grid_costs_little_at_any_length(n: int, n_grid: int, excess: float)
 def test_the_evidence_is_below_the_logarithm_of_the_wealth_everywhere(
     x: list[float], n_grid: int
 ) -> None:
-    told = followed(Betting(0, 1, 0.05, n_grid=n_grid), x).evidence
-    assert told.spread == 0
-    assert told.offset >= math.log(2) - 1e-12
-    for m in [*np.linspace(0, 1, 41), told.center]:
+    found = followed(Betting(0, 1, 0.05, n_grid=n_grid), x).evidence
+    assert found.spread == 0
+    assert found.offset >= math.log(2) - 1e-12
+    for m in [*np.linspace(0, 1, 41), found.center]:
         more, less = (judges.log_wealth(np.array(x), 0.05, sign, m) for sign in (1, -1))
         average = np.logaddexp(more, less) - math.log(2)
-        assert told.slope * abs(told.center - m) - told.offset <= average + 1e-9
+        assert found.slope * abs(found.center - m) - found.offset <= average + 1e-9
 
 
 def test_the_evidence_touches_the_wealth_at_an_end_of_the_range() -> None:
     x = np.random.default_rng(4).beta(2, 6, 300)
-    told = followed(Betting(0, 1, n_grid=1000), x).evidence
+    found = followed(Betting(0, 1, n_grid=1000), x).evidence
     best = max(judges.log_wealth(x, 0.05, 1, 0.0), judges.log_wealth(x, 0.05, -1, 1.0))
-    at_ends = told.slope * np.array([told.center, 1 - told.center]) - told.offset
+    at_ends = found.slope * np.array([found.center, 1 - found.center]) - found.offset
     assert at_ends.max() == pytest.approx(best - math.log(2), rel=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Discounts: weighted means, what they are worth, and what is told of them."""
+"""Discounts: weighted means, and how many samples they are worth."""
 
 import json
 import math
@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streams import BOUNDED, SUBGAUSSIAN, average_evidence, followed_state, name, p_value
 
-from colme.bounds import Asymptotic, Bound, Discounted, Laplace, NormalMixture, Stitched, Stream
+from colme.bounds import (
+    Asymptotic,
+    Bound,
+    Discounted,
+    Laplace,
+    NormalMixture,
+    Stitched,
+    Stream,
+    Windowed,
+)
 
 FADEABLE: list[Bound] = [*SUBGAUSSIAN, Asymptotic(100, burn_in=2)]
 numbers = st.lists(st.floats(-1e3, 1e3), max_size=40)
@@ -140,3 +149,10 @@ def test_a_state_that_no_stream_has_is_refused() -> None:
     for change in ({"_total": 0.0}, {"_seen": 0.5}, {"_mean": math.nan}, {"extra": 1.0}):
         with pytest.raises(ValueError, match="received"):
             discounted.resume({**stream.state(), **change})
+
+
+@pytest.mark.parametrize(
+    "bound", [Discounted(Laplace(0.5, 0.05), 0.9, revisit=7), Windowed(Laplace(0.5, 0.05), 9, 7)]
+)
+def test_excluded_peers_are_revisited_from_the_second_epoch_on(bound: Bound) -> None:
+    assert [bound.revisit_in(epoch) for epoch in (0, 1, 2)] == [0, 7, 7]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from colme._compile import kernel
-from colme.bounds import Evidence, Laplace, huber, separated
+from colme.bounds import Evidence, Laplace, Student, huber, separated, student_radius
 
 INF = math.inf
 
@@ -162,3 +162,18 @@ def test_compiled_and_plain_answers_agree() -> None:
     compiled, plain = np.empty((500, 2)), np.empty((500, 2))
     assert answers(rows, compiled) == answers.function(rows, plain) == 500
     np.testing.assert_allclose(compiled, plain, rtol=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 1e-6])
+def test_what_a_student_stream_says_reaches_as_far_as_a_pair_needs(gamma: float) -> None:
+    """Its parabola meets the evidence at 2 ln(1/γ) + offset, and is the chord up to there."""
+    bound = Student(100, gamma)
+    stream = bound.stream()
+    for sample in np.random.default_rng(6).normal(3.0, 2.0, 80):
+        stream.update(sample)
+    said = stream.evidence
+    assert said.offset == pytest.approx(0.5 * math.log1p(80 / bound.prior))
+    level = 2 * math.log(1 / gamma) + said.offset
+    reach = float(student_radius(80, stream.squares, bound.prior, level))
+    assert said.radius(level) == pytest.approx(reach, rel=1e-12)
+    assert said.radius(level / 2) > student_radius(80, stream.squares, bound.prior, level / 2)

@@ -77,12 +77,12 @@ def test_the_evidence_is_the_logarithm_of_the_mixture() -> None:
     stream = bound.stream()
     for sample in x:
         stream.update(sample)
-    told = stream.evidence
-    assert told.slope == math.inf
+    found = stream.evidence
+    assert found.slope == math.inf
     for m in (-1.0, 0.0, 0.2, 3.0):
         s, v, rho = (x - m).sum(), 0.49 * len(x), 0.49 * bound.prior
         log_mixture = 0.5 * math.log(rho / (v + rho)) + s**2 / (2 * (v + rho))
-        quadratic = (told.center - m) ** 2 / (2 * told.spread) - told.offset
+        quadratic = (found.center - m) ** 2 / (2 * found.spread) - found.offset
         assert quadratic == pytest.approx(log_mixture, rel=1e-10)
 
 

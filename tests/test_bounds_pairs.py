@@ -1,4 +1,4 @@
-"""Pairs with equal means are told apart at most as often as promised, whatever their bounds."""
+"""Pairs with equal means are separated at most as often as promised, whatever their bounds."""
 
 import functools
 import itertools
@@ -45,7 +45,7 @@ def ever_separated(a: Array, b: Array, delay: int = 1, factor: float = 1.0) -> N
     return found
 
 
-def told(bound: Bound, samples: Array) -> Array:
+def evidence_of(bound: Bound, samples: Array) -> Array:
     """Return the evidence [field, time, stream] at every time."""
     stream = bound.stream(samples.shape[1])
     rows = []
@@ -61,7 +61,7 @@ def evidence(kind: str) -> list[tuple[Array, Array]]:
     _, draw = DRAWS[kind]
     rng = np.random.default_rng(21)
     here, there = (draw(rng, (STEPS, STREAMS)) for _ in range(2))
-    return [(told(bound, here), told(bound, there)) for bound in BOUNDS]
+    return [(evidence_of(bound, here), evidence_of(bound, there)) for bound in BOUNDS]
 
 
 @pytest.mark.parametrize("kind", ["fair", "uniform"])
@@ -84,7 +84,7 @@ def test_alike_pairs_with_equal_means_would_not_at_twice_the_distance(i: int) ->
 def test_pairs_of_rare_events_and_of_small_variances_stay_together(bound: Bound, kind: str) -> None:
     _, draw = DRAWS[kind]
     rng = np.random.default_rng(22)
-    here, there = (told(bound, draw(rng, (STEPS, STREAMS))) for _ in range(2))
+    here, there = (evidence_of(bound, draw(rng, (STEPS, STREAMS))) for _ in range(2))
     for delay in (1, 20):
         assert p_value(ever_separated(here, there, delay), GAMMA) > 1e-4
 
@@ -94,7 +94,7 @@ SHARP = [bound for bound in BOUNDS if not isinstance(bound, Student)]
 
 
 @pytest.mark.parametrize("bound", SHARP, ids=name)
-def test_pairs_with_different_means_are_told_apart_before_their_intervals_part(
+def test_pairs_with_different_means_are_separated_before_their_intervals_part(
     bound: Bound,
 ) -> None:
     rng = np.random.default_rng(23)

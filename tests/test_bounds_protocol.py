@@ -48,9 +48,9 @@ def test_before_the_first_sample_nothing_is_known(bound: Bound) -> None:
     ends = (0.0, 1.0) if bound in BOUNDED else (-math.inf, math.inf)
     assert (one.count, one.mean, one.interval) == (0, 0.0, ends)
     np.testing.assert_array_equal(two.interval, np.transpose([ends, ends]))
-    told = one.evidence
-    assert told.radius(1.0) == math.inf
-    shape = (told.spread, told.slope, told.offset)
+    found = one.evidence
+    assert found.radius(1.0) == math.inf
+    shape = (found.spread, found.slope, found.offset)
     assert not separated(1e9, *shape, *shape, 1e-9)
     assert not separated(1e9, *shape, 0.0, 1e9, 0.0, 1e-9)
 
@@ -84,8 +84,8 @@ def test_one_stream_answers_with_floats_and_many_with_arrays_of_their_own(bound:
     for sample in np.linspace(0.2, 0.8, 9):
         one.update(sample)
         two.update([sample, 1 - sample])
-    told = [one.mean, *one.interval, *vars(one.evidence).values()]
-    assert all(type(value) is float for value in told)
+    found = [one.mean, *one.interval, *vars(one.evidence).values()]
+    assert all(type(value) is float for value in found)
     kept = two.mean.copy()
     for answer in (two.mean, *two.interval, *vars(two.evidence).values()):
         answer[:] = 7.0

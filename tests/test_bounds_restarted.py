@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from streams import BOUNDED, FAMILY, Array, followed_state, name, p_value
 
 from colme.bounds import Asymptotic, Bound, Laplace, Restarted, Windowed
-from colme.bounds.changes import BLOCK, split_evidence, split_price, watched
-from colme.bounds.mixture import mixture_shape
-from colme.folding import Watch, find_epochs
+from colme.bounds.change_detector import (
+    BLOCK,
+    SplitTable,
+    find_epochs,
+)
 
 LOUD = Restarted(Laplace(0.05, 0.05), alarm=0.2)
 """Restarts often: the scale of its samples is understated."""
@@ -24,7 +26,7 @@ LOUD = Restarted(Laplace(0.05, 0.05), alarm=0.2)
 
 def epochs_of(samples: Array, scale: float, alarm: float) -> Array:
     epochs = np.empty(samples.shape[::-1])
-    find_epochs(samples, scale, -math.log(alarm), Watch.blank(), epochs)
+    find_epochs(samples, scale, -math.log(alarm), SplitTable.blank(), epochs)
     return epochs
 
 
@@ -63,38 +65,6 @@ def test_an_unknown_scale_costs_little() -> None:
     assert delays(0.4, 1500, math.inf).mean() < 80
     samples = np.random.default_rng(1).normal(0, 3.0, (1000, 1000))
     assert p_value(epochs_of(samples, math.inf, 0.05)[:, -1] > 0, 0.05) > 1e-4
-
-
-def test_the_shares_of_the_risk_add_up_to_at_most_one() -> None:
-    shares = np.exp([-split_price(i) for i in range(1, 100_000)])
-    assert 0.8 < shares.sum() < 1
-    assert (np.diff(shares) < 0).all()
-
-
-def test_what_a_split_says_is_the_evidence_of_the_pair() -> None:
-    x = np.random.default_rng(3).normal(0.3, 0.5, 60)
-    b, a = 20, 40
-    q_b, _, _ = mixture_shape(b, 0.25, b / 10)
-    q_a, _, _ = mixture_shape(a, 0.25, 4.0)
-    expected = (x[:b].mean() - x[b:].mean()) ** 2 / (2 * (q_a + q_b))
-    squares = float(x.var() * 60)
-    assert split_evidence(b, x[:b].mean(), 60, x.mean(), squares, 0.5) == pytest.approx(expected)
-    within = (x[:b].var() * b + x[b:].var() * a) / 58
-    estimated = split_evidence(b, x[:b].mean(), 60, x.mean(), squares, math.inf)
-    assert estimated == pytest.approx(expected * 0.25 / within)
-    assert split_evidence(4, 0.0, 8, 1.0, 5.0, math.inf) == 0
-
-
-def test_live_splits_are_few_and_everywhere() -> None:
-    splits: list[Any] = [0] * 600
-    means, prices, live = [0.0] * 600, [0.0] * 600, 0
-    for now in range(1, 5001):
-        live, _ = watched(BLOCK * now, 0.0, 0.0, 0.5, 7.0, live, splits, means, prices)
-    ages = 5000 - np.array(splits[:live])
-    assert live < 32 + 16 * math.log2(5000 / 32) + 16
-    assert (np.diff(ages) < 0).all()
-    assert (-np.diff(ages) <= 1 + ages[:-1] / 16).all()
-    assert ages[-1] == 0
 
 
 def test_the_alarm_takes_effect_with_the_next_sample() -> None:

@@ -145,8 +145,8 @@ def test_the_interval_is_where_the_evidence_reaches_the_risk(
     squares = float(np.sum((x - x.mean()) ** 2))
     radius = float(student_radius(n, squares, bound.prior, -math.log(gamma)))
     assert stream.interval == pytest.approx((x.mean() - radius, x.mean() + radius), rel=1e-9)
-    told = stream.evidence.radius(-math.log(gamma))
-    assert told >= radius * (1 - 1e-12)  # what peers are told is no stronger
+    shown = stream.evidence.radius(-math.log(gamma))
+    assert shown >= radius * (1 - 1e-12)  # what peers see is no stronger
 
 
 def test_with_many_samples_it_is_the_normal_mixture_of_the_true_scale() -> None:
@@ -196,7 +196,7 @@ def test_skewed_samples_heavy_tails_and_rare_events_break_it(bound: Student, kin
     assert crossing(bound, kind) < 1e-4
 
 
-def told(bound: Student | Laplace, samples: Array) -> list[Array]:
+def evidence_of(bound: Student | Laplace, samples: Array) -> list[Array]:
     """Return center, spread and offset [time, stream] of the evidence at every time."""
     stream, rows = bound.stream(samples.shape[1]), []
     for row in samples:
@@ -208,7 +208,7 @@ def told(bound: Student | Laplace, samples: Array) -> list[Array]:
 def ever_apart(
     a: list[Array], b: list[Array], log_risk: float, delay: int, factor: float
 ) -> NDArray[np.bool_]:
-    """Return which pairs are told apart at some time, b's news coming once in `delay` steps."""
+    """Return which pairs are separated at some time, b's news coming once in `delay` steps."""
     late = np.arange(len(a[0])) // delay * delay
     (c, q, o), (c_b, q_b, o_b) = a, [field[late] for field in b]
     apart = (factor * (c - c_b)) ** 2 >= 2 * (q + q_b) * (log_risk + o + o_b)
@@ -217,11 +217,11 @@ def ever_apart(
 
 
 def pair(delay: int, factor: float, scales: tuple[float, float], bounds: Any = None) -> float:
-    """Return the p-value of 'at most γ of the pairs of equal mean are ever told apart'."""
+    """Return the p-value of 'at most γ of the pairs of equal mean are ever separated'."""
     gamma, rng = 0.1, np.random.default_rng(8)
     here, there = bounds or (Student(10, gamma), Student(10, gamma))
     streams = [rng.normal(3.0, scale, (200, 2000)) for scale in scales]
-    found = [told(bound, x) for bound, x in zip((here, there), streams, strict=True)]
+    found = [evidence_of(bound, x) for bound, x in zip((here, there), streams, strict=True)]
     return p_value(ever_apart(found[0], found[1], -math.log(gamma), delay, factor), gamma)
 
 
@@ -248,7 +248,7 @@ def test_a_stream_of_known_scale_may_be_the_other_one() -> None:
 def test_the_pair_test_claims_no_more_than_the_evidence_of_both(
     n_a: int, n_b: int, gamma: float, scale: float
 ) -> None:
-    """Where two are just told apart, the product of their evidence is 1/γ for every mean."""
+    """Where two are just separated, the product of their evidence is 1/γ for every mean."""
     log_risk, bound = -math.log(gamma), Student(20, gamma)
     parts = []
     for n, squares in ((n_a, float(n_a)), (n_b, n_b * scale**2)):

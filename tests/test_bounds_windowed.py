@@ -143,7 +143,7 @@ def test_a_window_is_not_put_into_a_window_nor_below_a_burn_in() -> None:
         Windowed(Windowed(Laplace(0.5, 0.05), 10), 10)
     with pytest.raises(ValueError, match="nothing before 30"):
         Windowed(Asymptotic(100), 29)
-    with pytest.raises(ValueError, match="revisit must be at least 1; received -1"):
+    with pytest.raises(ValueError, match="revisit must be 0 or greater; received -1"):
         Windowed(Laplace(0.5, 0.05), 10, revisit=-1)
 
 

@@ -111,11 +111,11 @@ async def full_disks(fleet: Fleet, killed: Process, stopped: Process, patient: P
 
 OUTPUT = """
 import resource, sys
-from colme.live.logs import read_along
+from colme.live.logs import capture_output
 
 _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20, most))
-read_along(lambda *_: None)
+capture_output(lambda *_: None)
 for line in ("the first", "the second", "the third"):
     sys.stdout.write(line + "\\n")
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))

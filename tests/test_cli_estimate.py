@@ -23,7 +23,7 @@ from test_data_writing import READERS
 import colme._terminal
 from colme.cli.estimate import estimate as command
 from colme.data import MEANINGS, Estimates, estimate, read
-from colme.data.writing import FORMATS
+from colme.data.export import FORMATS
 
 Capture = pytest.CaptureFixture[str]
 
@@ -112,9 +112,7 @@ def test_people_read_the_story_the_classes_and_the_highest_agents(
     assert "Noise is estimated" in text
     assert "2 classes are found: 16 agents around" in text
     assert "holds only if the class is right" in text
-    assert (
-        "holds whatever its peers are, if what is said of noise does, with probability 0.95" in text
-    )
+    assert "With probability 0.95 an agent's true mean is between low and high" in text
     assert "There are 22 more agents" in text
     order = np.argsort(-found.estimates)
     rows = [line for line in out.splitlines() if line.startswith(" store ")]
@@ -133,7 +131,7 @@ def test_all_or_no_agents_are_printed_if_asked_for(capsys: Capture, table: Path)
     assert "There are 24 more agents" in said(capsys, *USED, "--top", "0")
 
 
-def test_guesses_are_told(capsys: Capture, tmp_path: Path) -> None:
+def test_guesses_are_printed(capsys: Capture, tmp_path: Path) -> None:
     path = written(tmp_path, {"store": ["a", "a", "b", "b"], "sales": [1.0, 2.0, 3.0, 5.0]})
     assert "Took column 'store' for the agent and 'sales' for the value." in said(capsys, str(path))
     assert asked(capsys, str(path))["columns"]["guessed"] == ["agent", "value"]
@@ -157,13 +155,13 @@ def test_sigma_range_delta_eta_and_algorithm_reach_the_estimate(
         assert [row["class"] for row in answer["agents"]] == expected.classes.tolist()
 
 
-def test_members_are_named_with_whom_they_are_not_told_from(
+def test_members_are_named_with_those_indistinguishable_from_them(
     capsys: Capture, table: Path, found: Estimates
 ) -> None:
     members = ["--members", "store 03", "store 04"]
     one, two = asked(capsys, *USED, *members)["members"]
     assert one["members"] == found.members("store 03").tolist()
-    assert two["not_told_from"] == found.not_told_from("store 04").tolist()
+    assert two["not_told_from"] == found.indistinguishable_from("store 04").tolist()
     text = said(capsys, *USED, *members)
     peers = ", ".join(name for name in one["members"] if name != "store 03")
     assert f"store 03 is in class {one['class']} with {peers}." in text
@@ -174,7 +172,7 @@ def test_agents_with_numbers_for_names_are_found_by_them(capsys: Capture, tmp_pa
     one, two = asked(capsys, str(path), "--sigma", "0.1", "--members", "-7", "8")["members"]
     assert (one["agent"], one["members"], two["not_told_from"]) == (-7, [-7], [8])
     text = said(capsys, str(path), "--sigma", "0.1", "--members", "8")
-    assert "8 is in class 2 with nobody else. It is told from all agents of other classes." in text
+    assert "8 is in class 2 with nobody else. It is shown to differ from all agents of" in text
 
 
 def test_names_are_printed_as_they_are_and_cannot_paint_the_terminal(
@@ -262,7 +260,7 @@ def test_one_row_per_agent_is_no_error(capsys: Capture, tmp_path: Path) -> None:
     assert re.search(r"b 1 2\.000 unknown unknown 2\.000 1 unknown", text)
 
 
-def test_bad_rows_are_left_out_counted_and_told(capsys: Capture, tmp_path: Path) -> None:
+def test_bad_rows_are_left_out_counted_and_named(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("agent,value\na,1\na,2\nb,3\nb,oops\nb,5\n,7\nc,nan\nc,8\n")
     answer = asked(capsys, str(path), "--skip-bad-rows", "--compare", "--splits", "1")
@@ -372,7 +370,7 @@ BAD_FLAGS: dict[str, tuple[list[str], str]] = {
     "sigma and range": (["x.csv", "--sigma", "1", "--range", "0", "1"], "not both"),
     "sigma 0": (["x.csv", "--sigma", "0"], "sigma must be greater than 0"),
     "half a range": (["x.csv", "--range", "0"], "range"),
-    "no range": (["x.csv", "--range", "1", "1"], "least and the largest"),
+    "no range": (["x.csv", "--range", "1", "1"], "a range needs low < high"),
     "delta 0": (["x.csv", "--delta", "0"], "received 0"),
     "delta 1": (["x.csv", "--delta", "1"], "received 1"),
     "eta negative": (["x.csv", "--eta", "-1"], "received -1"),
@@ -389,7 +387,7 @@ BAD_FLAGS: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize(("arguments", "named"), BAD_FLAGS.values(), ids=BAD_FLAGS.keys())
-def test_bad_flags_are_told_before_anything_is_read(
+def test_bad_flags_are_refused_before_anything_is_read(
     capsys: Capture,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -15,13 +15,13 @@ from typing import Any
 
 import psutil
 import pytest
+from local_fleets import PROBLEM, REPORT
 from rich.console import Console
 from test_cli import run
-from test_live_fleet import PROBLEM, REPORT
 
-from colme._terminal.watching import print_snapshots, show_agents, show_fleet, showing
-from colme.live.fleet import FleetSettings, Tally
-from colme.live.fleet.layout import free_addresses
+from colme._terminal.fleet_tables import print_snapshots, show_agents, show_fleet, showing
+from colme.live.fleet import FleetProgress, FleetSettings
+from colme.live.fleet.fleet_layout import free_addresses
 
 Capture = pytest.CaptureFixture[str]
 COLME = [sys.executable, "-m", "colme"]
@@ -59,7 +59,7 @@ def test_a_fleet_takes_its_steps_and_tells_how_it_fared(capsys: Capture) -> None
     code, out, err = run(capsys, *SMALL, *flags)
     report = json.loads(out)
     assert code == 0
-    assert "look at it elsewhere: colme watch --fleet demo --connect 127.0.0.1:" in err
+    assert "watch it from elsewhere: colme watch --fleet demo --connect 127.0.0.1:" in err
     assert (report["agents"], report["liars"], report["heard"]) == (6, 1, 6)
     assert report["samples"] == 6 * 15
     assert [row["true_mean"] for row in report["classes"]] == [0.2, 0.8]
@@ -112,10 +112,10 @@ def test_a_watcher_waits_for_a_fleet(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fleet", "--processes", "30"], "each process has an agent: received 30"),
+        (["fleet", "--processes", "30"], "each process needs an agent: received 30"),
         (["fleet", "--algorithm", "magic"], "magic"),
         (["fleet", "--noise", "beta"], "missing: concentration"),
-        (["fleet", "--interval", "0"], "interval must be greater than 0"),
+        (["fleet", "--interval", "0"], "interval: Input should be greater than 0"),
         (["watch", "--fleet", "x", "--connect", "here"], "an address is HOST:PORT"),
         (["watch", "--fleet", "x y", "--connect", "127.0.0.1:1"], "fleet must be 1 to 64"),
         (["watch", "--fleet", "x", "--connect", "example.org:1"], "--insecure"),
@@ -155,10 +155,10 @@ def shown(console: Console) -> str:
 
 
 def fleet_report() -> dict[str, Any]:
-    tally = Tally(FleetSettings(PROBLEM, liars=0.1))
+    progress = FleetProgress(FleetSettings(problem=PROBLEM, liars=0.1))
     for agent in range(12):
-        tally.take({**REPORT, "agent": f"{agent:02}", "refused": {"too fast": 2}})
-    return tally.report() | {"present": 12, "alive": [0, 1]}
+        progress.take({**REPORT, "agent": f"{agent:02}", "refused": {"too fast": 2}})
+    return progress.report() | {"present": 12, "alive": [0, 1]}
 
 
 def test_a_terminal_shows_each_class_and_the_sums() -> None:

@@ -130,8 +130,8 @@ def past_of(state: Path) -> object:
     """Return all that a store holds of the hall."""
 
     async def look() -> object:
-        store = Store.open(state, "home")
-        past = store.adopt("hall")
+        store = Store(state, "home")
+        past = store.register("hall")
         await store.close()
         return past
 
@@ -210,7 +210,7 @@ MISTAKES = {
     "unknown flag": (told(sgima="1"), "sgima"),
     "text for a number": (told(interval="often"), "often"),
     "level": (told(log="loud"), "loud"),
-    "source": (told(source="pipe:x"), "no source of samples: received 'pipe:x'; allowed are"),
+    "source": (told(source="pipe:x"), "not a source of samples: received 'pipe:x'; allowed are"),
     "remote source": (told(source="tcp:0.0.0.0:9"), "can be reached from other machines"),
     "open to all": (told(listen="0.0.0.0:7447"), "links beyond this machine need keys"),
     "client without router": (told(mode="client"), "give --connect HOST:PORT"),

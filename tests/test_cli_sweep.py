@@ -109,7 +109,7 @@ def test_an_interrupted_sweep_says_where_its_points_are(
     code, _, err = run(capsys, "sweep", "grid.toml", "--out", "a[/b].parquet")
     assert code == 130
     assert err.splitlines() == [
-        "colme: finished points are kept in a[/b].parquet.journal: the same command goes on from "
+        "colme: finished points are kept in a[/b].parquet.journal: the same command continues from "
         "there",
         "colme: interrupted",
     ]

@@ -1,16 +1,13 @@
 """numba is optional, imported late, and leaves the results as they are."""
 
-import importlib.util
 import json
 import math
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 
-from colme import ALGORITHMS, Problem, _compile, simulate
+from colme import ALGORITHMS, Problem, simulate
 from colme._compile import compiled, exponential, kernel
 
 WITHOUT_NUMBA = """
@@ -46,7 +43,7 @@ def test_without_numba_the_same_loops_run_plain() -> None:
 
 def test_importing_colme_imports_nothing_heavy() -> None:
     loaded = python("import colme, sys; print(*sys.modules)").split()
-    assert "colme.kernels" in loaded
+    assert "colme.engine" in loaded
     assert not set(HEAVY) & set(loaded)
 
 
@@ -106,39 +103,3 @@ def test_the_compiled_exponential_is_the_exponential_one_by_one_and_many_at_once
     for small in (-700.1, -1e9, -math.inf):
         assert alone(small) == 0
         assert exponential(small) < 1e-303
-
-
-def test_the_cache_is_kept_where_told_under_a_name_made_of_the_sources(tmp_path: Path) -> None:
-    folder = _compile._cache_directory(str(tmp_path))
-    assert folder is not None
-    assert folder.parent == tmp_path
-    assert folder.is_dir()
-    assert _compile._cache_directory(str(tmp_path)) == folder
-
-
-def cache_name(package: Path) -> str:
-    """Return the name of the cache of a package that `_compile.py` is part of."""
-    spec = importlib.util.spec_from_file_location("copied", package / "_compile.py")
-    assert spec is not None
-    assert spec.loader is not None
-    copied = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(copied)
-    folder: Path = copied._cache_directory(str(package / "cache"))
-    return folder.name
-
-
-def test_changing_any_source_changes_the_name_of_the_cache(tmp_path: Path) -> None:
-    shutil.copy(_compile.__file__, tmp_path / "_compile.py")
-    (tmp_path / "rules.py").write_text("ETA = 0")
-    before = cache_name(tmp_path)
-    assert cache_name(tmp_path) == before
-    (tmp_path / "rules.py").write_text("ETA = 1")
-    assert (after := cache_name(tmp_path)) != before
-    (tmp_path / "bounds").mkdir()
-    (tmp_path / "bounds" / "evidence.py").write_text("GAMMA = 1")
-    assert cache_name(tmp_path) != after
-
-
-def test_no_cache_is_kept_where_nothing_can_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    assert _compile._cache_directory(str(tmp_path / "file")) is None

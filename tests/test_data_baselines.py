@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from colme.data import LeftOutError, Summaries
-from colme.data.comparing.baselines import (
+from colme.data.comparison.baselines import (
     Method,
     empirical_bayes,
     grand_mean,
     james_stein,
     local,
 )
-from colme.data.comparing.libraries import MOST_AGENTS, MOST_ROWS, k_means, mixed_model
-from colme.data.estimating.crowd import fit_crowd
-from colme.data.estimating.noise import pooled_variance
+from colme.data.comparison.libraries import MOST_AGENTS, MOST_ROWS, k_means, mixed_model
+from colme.data.estimator.crowd import fit_crowd
+from colme.data.estimator.noise import pooled_variance
 
 ALL: list[Method] = [local, grand_mean, james_stein, empirical_bayes, mixed_model, k_means]
 SHRINKING: list[Method] = [james_stein, empirical_bayes, mixed_model]
@@ -156,7 +156,7 @@ def test_estimates_stay_among_own_means(method: Method, values: list[list[float]
 
 
 @pytest.mark.parametrize("method", [*SHRINKING, k_means])
-def test_without_noise_that_can_be_told_from_differences_means_stay(method: Method) -> None:
+def test_without_known_noise_means_stay(method: Method) -> None:
     for whose, values in ((range(5), [0.0, 1.0, 2.0, 3.0, 9.0]), ([0, 0, 1, 1], [1, 1, 2, 2])):
         table = Summaries.of(list(whose), values)
         assert method(table).tolist() == table.means.tolist()

@@ -25,8 +25,8 @@ from colme.data import (
     default_methods,
     split,
 )
-from colme.data.comparing.baselines import Method, empirical_bayes, grand_mean, james_stein, local
-from colme.data.comparing.scoring import score
+from colme.data.comparison.baselines import Method, empirical_bayes, grand_mean, james_stein, local
+from colme.data.comparison.true_errors import score
 
 METHODS: dict[str, Method] = {"grand_mean": grand_mean, "empirical_bayes": empirical_bayes}
 Pair = tuple[Summaries, Summaries]
@@ -248,10 +248,10 @@ def scored(name: str, low: float, ratio: float, high: float) -> Score:
 @pytest.mark.parametrize(
     ("low", "ratio", "high", "words"),
     [
-        (0.4, 0.5, 0.6, "sharp surely beats local, with 0.50"),
+        (0.4, 0.5, 0.6, "sharp beats local, with 0.50"),
         (0.8, 0.95, 1.1, "sharp probably beats local, with 0.95"),
         (0.9, 1.05, 1.2, "sharp probably does not beat local, with 1.05"),
-        (1.2, 1.3, 1.4, "sharp is surely worse than local, with 1.30"),
+        (1.2, 1.3, 1.4, "sharp is worse than local, with 1.30"),
         (0.995, 0.997, 0.999, "sharp is as good as local, with 1.00"),
         (0.99, 1.001, 1.015, "sharp is as good as local, with 1.00"),
         (-math.inf, math.nan, math.inf, "sharp cannot beat local"),

@@ -15,18 +15,13 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from colme import ALGORITHMS, Agent, Algorithm, Query
-from colme.algorithm import resolve
-from colme.bounds import NormalMixture, split_risk
 from colme.data import Halves, Noise, Summaries, estimate
-from colme.data.comparing.baselines import empirical_bayes
-from colme.data.estimating import bells, pooling
-from colme.data.estimating.bells import fit_bells
-from colme.data.estimating.crowd import fit_crowd
-from colme.data.estimating.descriptions import describe, expect, odds, weigh
-from colme.data.estimating.pooling import pool_table
-from colme.data.estimating.sharpening import Sharpened, sharpen
-from colme.rules import Choice, Row, pool
+from colme.data.comparison.baselines import empirical_bayes
+from colme.data.estimator.crowd import fit_crowd
+from colme.data.estimator.descriptions import describe, expect
+from colme.data.estimator.sharp import SharpMeans, sharp_means
+from colme.model import mixture
+from colme.model.mixture import LEAST_OUTLIERS, component_chances, fit_components
 
 Array = NDArray[np.float64]
 Means = Callable[[Generator, int], Array]
@@ -56,14 +51,14 @@ RUNS = {20: 8, 60: 5, 200: 2}
 
 
 def table(rng: Generator, means: Array, most: int = 20, noise: Any = None) -> Summaries:
-    """Return a table with 3 to `most` rows for each agent, Gaussian of σ = 1 unless told."""
+    """Return a table with 3 to `most` rows for each agent, Gaussian of σ = 1 unless given."""
     whose = np.repeat(np.arange(len(means)), rng.integers(3, most + 1, len(means)))
     off = rng.normal(0.0, 1.0, len(whose)) if noise is None else noise(rng, len(whose))
     return Summaries.of(whose, means[whose] + off)
 
 
-def sharpened(summaries: Summaries) -> Sharpened:
-    return sharpen(summaries, Noise.of(summaries))
+def sharpened(summaries: Summaries) -> SharpMeans:
+    return sharp_means(summaries, Noise.of(summaries))
 
 
 def errors(family: Means, n: int) -> tuple[float, float, float]:
@@ -101,8 +96,8 @@ def test_without_classes_nothing_is_lost(name: str, n: int) -> None:
 
 
 @st.composite
-def bells_to_fit(draw: st.DrawFn) -> tuple[Array, Array, Array, Array | None]:
-    """Return means, noise, and where bells start."""
+def means_to_fit(draw: st.DrawFn) -> tuple[Array, Array, Array, Array | None]:
+    """Return means, precisions, and where components start."""
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     n, size = draw(st.integers(2, 40)), draw(st.integers(1, 4))
     noise = rng.uniform(0.02, 1.0, n)
@@ -110,58 +105,59 @@ def bells_to_fit(draw: st.DrawFn) -> tuple[Array, Array, Array, Array | None]:
     means = rng.normal(truth, np.sqrt(noise))
     start = draw(st.sampled_from([None, 1e-3, 0.3, 5.0]))
     centers = rng.choice(means, size)
-    return means, noise, centers, None if start is None else np.full(size, start)
+    return means, 1 / noise, centers, None if start is None else np.full(size, start)
 
 
-def followed(fit: bells._Fit, width: float, free: bool, steps: int) -> list[float]:
+def followed(fit: mixture._Fit, width: float, free: bool, steps: int) -> list[float]:
     """Return the likelihood before each step of a fit."""
     found = []
     for _ in range(steps):
-        found.append(bells._explain(width, fit))
-        mass = bells._move(free, fit)
-        fit.shares[:] *= (1 - bells._STRAYS) / mass
+        found.append(mixture._explain(width, fit))
+        mass = mixture._move(free, fit)
+        fit.shares[:] *= (1 - LEAST_OUTLIERS) / mass
     return found
 
 
-def started(means: Array, noise: Array, centers: Array, variances: Array | None) -> bells._Fit:
-    size, n = len(centers), len(means)
-    spread = np.zeros(size) if variances is None else variances.copy()
-    shares = np.full(size, (1 - bells._STRAYS) / size)
-    return bells._Fit(
-        means, noise, centers.copy(), spread, shares, np.empty((size, n)), np.empty(n)
-    )
+def started(
+    means: Array, precisions: Array, centers: Array, variances: Array | None
+) -> mixture._Fit:
+    size = len(centers)
+    spread = np.zeros(size) if variances is None else variances
+    shares = np.full(size, (1 - LEAST_OUTLIERS) / size)
+    return mixture._started(means, precisions, centers, spread, shares)
 
 
-@given(bells_to_fit())
+@given(means_to_fit())
 def test_no_step_of_a_fit_makes_it_less_likely(start: tuple[Array, Array, Array, Any]) -> None:
     likelihoods = followed(started(*start), 10.0, start[3] is not None, 15)
     assert min(np.diff(likelihoods)) > -1e-9
 
 
-@given(bells_to_fit())
+@given(means_to_fit())
 def test_compiled_and_plain_fits_agree(start: tuple[Array, Array, Array, Any]) -> None:
     compiled, plain = started(*start), started(*start)
     free = start[3] is not None
-    here, there = bells._climb(10.0, free, compiled), bells._climb.function(10.0, free, plain)
+    here = mixture._climb(200, 10.0, free, compiled)
+    there = mixture._climb.function(200, 10.0, free, plain)
     assert here == pytest.approx(there, rel=1e-7, abs=1e-7)
     for one, other in zip(compiled[2:5], plain[2:5], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
 
 
-@given(bells_to_fit())
+@given(means_to_fit())
 def test_a_fit_is_a_distribution_and_chances_are_chances(
     start: tuple[Array, Array, Array, Any],
 ) -> None:
-    means, noise, _, _ = start
-    fitted = fit_bells(*start)
-    assert fitted.strays == pytest.approx(bells._STRAYS)
+    means, precisions, _, _ = start
+    fitted = fit_components(*start)
+    assert 1 - fitted.shares.sum() == pytest.approx(LEAST_OUTLIERS)
     assert (fitted.variances >= 0).all()
     assert fitted.centers.min() >= means.min() - 1e-9
     assert fitted.centers.max() <= means.max() + 1e-9
-    chances = odds(fitted, means, noise)
+    chances = component_chances(fitted, means, precisions)
     assert (chances >= 0).all()
-    assert (chances.sum(axis=1) <= 1 + 1e-12).all()
-    expected = expect(fitted, means, noise)
+    assert (chances.sum(axis=0) <= 1 + 1e-12).all()
+    expected = expect(fitted, means, 1 / precisions)
     assert expected.means.min() >= means.min() - 1e-9
     assert expected.means.max() <= means.max() + 1e-9
     assert (expected.errors >= 0).all()
@@ -172,9 +168,8 @@ def test_the_weights_of_descriptions_are_those_of_their_scores(seed: int, n: int
     rng = np.random.default_rng(seed)
     noise = rng.uniform(0.02, 0.5, n)
     described = describe(rng.normal(rng.integers(0, 3, n), np.sqrt(noise)), noise)
-    heard = weigh(described)
-    assert sum(weight for weight, _ in heard) == pytest.approx(1.0)
-    for (w, one), (v, other) in itertools.pairwise(heard):
+    assert sum(weight for weight, _ in described) == pytest.approx(1.0)
+    for (w, one), (v, other) in itertools.pairwise(described):
         assert math.log(w / v) == pytest.approx(one.score - other.score, abs=1e-9)
 
 
@@ -321,87 +316,3 @@ def test_the_crowd_is_that_of_the_largest_likelihood() -> None:
         for factor, shift in itertools.product((0.9, 1.0, 1.1), (-0.05, 0.0, 0.05)):
             other = deviance(best.center + shift, best.variance * factor + 1e-3 * (factor > 1))
             assert other >= least - 1e-9
-
-
-POOLED = [
-    *(ALGORITHMS[name] for name in ALGORITHMS if name not in ("sharp", "oracle", "local")),
-    Algorithm("round-robin", "simple", "joint"),
-    Algorithm("round-robin", "aggressive", "joint", eta=0.3),
-    Algorithm("round-robin", "simple", within=0.9),
-    Algorithm("round-robin", "simple", "joint", within=0.9),
-]
-
-
-def small_table() -> tuple[NDArray[np.int64], Array]:
-    rng = np.random.default_rng(47)
-    whose = np.repeat(np.arange(9), rng.integers(1, 60, 9))
-    return whose, rng.normal((np.arange(9) % 3)[whose], 0.4)
-
-
-@pytest.mark.parametrize("algorithm", POOLED, ids=str)
-@pytest.mark.parametrize("noise", [Noise("sigma", 0.4), Noise("estimated", 0.4)], ids=str)
-def test_pooling_is_the_rules_on_each_agents_row(algorithm: Algorithm, noise: Noise) -> None:
-    found = Summaries.of(*small_table())
-    pooled = pool_table(found, noise, algorithm, 0.1)
-    choice = Choice.of(algorithm, split_risk(0.1, 9))
-    for a in range(9):
-        row = pooling._row(found, noise, split_risk(0.1, 9))
-        lists = Row(*(np.array(part).tolist() for part in row))
-        lists.shown[:] = [algorithm.within is None] * 9
-        _, mean = pool(choice, a, 9, lists)
-        assert pooled.means[a] == pytest.approx(mean, rel=1e-12)
-        members = [l for l in range(9) if lists.member[l]]
-        assert pooled.samples[a] == found.counts[members].sum()
-
-
-@pytest.mark.parametrize("algorithm", POOLED, ids=str)
-def test_pooling_is_what_agents_find_once_all_have_heard_of_all(algorithm: Algorithm) -> None:
-    whose, values = small_table()
-    names = [str(a) for a in range(9)]
-    bound = NormalMixture(0.4, 5)
-    agents = [
-        Agent(name, bound=bound, delta=0.1, max_agents=9, algorithm=algorithm, peers=names)
-        for name in names
-    ]
-    for a, value in zip(whose, values, strict=True):
-        agents[a].perceive(float(value))
-    for here, there in itertools.permutations(agents, 2):
-        here.receive(there.answer(Query(here.name, there.name)))
-    pooled = pool_table(Summaries.of(whose, values), Noise("sigma", 0.4), algorithm, 0.1)
-    np.testing.assert_allclose(pooled.means, [one.estimate for one in agents], rtol=1e-9)
-
-
-def test_compiled_and_plain_pooling_agree() -> None:
-    found, noise = Summaries.of(*small_table()), Noise("sigma", 0.4)
-    for algorithm in POOLED:
-        gamma = split_risk(0.1, 9)
-        means, samples = np.empty(9), np.empty(9)
-        row = pooling._row(found, noise, gamma)
-        pooling._pool_all.function(Choice.of(algorithm, gamma), 0, 9, row, means, samples)
-        pooled = pool_table(found, noise, algorithm, 0.1)
-        np.testing.assert_allclose(pooled.means, means, rtol=1e-12)
-        np.testing.assert_array_equal(pooled.samples, samples)
-
-
-def test_local_keeps_own_means_and_oracle_has_nothing_to_know() -> None:
-    found = Summaries.of(*small_table())
-    local = estimate(found, algorithm="local")
-    assert local.estimates.tolist() == found.means.tolist()
-    assert local.effective_counts.tolist() == found.counts.tolist()
-    with pytest.raises(ValueError, match="oracle knows the true classes"):
-        estimate(found, algorithm="oracle")
-    with pytest.raises(ValueError, match="unknown algorithm 'best'"):
-        estimate(found, algorithm="best")
-    with pytest.raises(ValueError, match="there are no agents"):
-        estimate(Summaries.of([], []))
-
-
-def test_every_preset_estimates_every_table() -> None:
-    found = Summaries.of(*small_table())
-    for name in ALGORITHMS:
-        if name != "oracle":
-            result = estimate(found, algorithm=name, eta=0.1)
-            assert (result.algorithm, result.eta) == (name, 0.1)
-            assert np.isfinite(result.estimates).all()
-    composed = estimate(found, algorithm=Algorithm("round-robin", "soft"))
-    assert composed.algorithm == resolve(Algorithm("round-robin", "soft")).meaning

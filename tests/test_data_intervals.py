@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from colme.bounds import split_risk
 from colme.data import MEANINGS, Estimates, Noise, Summaries, estimate
-from colme.data.estimating.classes import Told, is_alike
+from colme.data.estimator.groups import TableEvidence, is_alike
 
 Array = NDArray[np.float64]
 Draw = Callable[[Generator, Array], Array]
@@ -64,7 +64,7 @@ def p_value(events: int, trials: int, risk: float) -> float:
     return float(binomtest(events, trials, risk, "greater").pvalue)
 
 
-class Table(NamedTuple):
+class Drawn(NamedTuple):
     """True means and what was found."""
 
     truth: Array
@@ -73,7 +73,7 @@ class Table(NamedTuple):
 
 def tables(
     world: World, counts: Callable[[Generator, int], NDArray[np.int64]], n: int, **more: Any
-) -> Iterator[Table]:
+) -> Iterator[Drawn]:
     """Draw n tables of twelve agents in three classes of 6, 4 and 2, and estimate each."""
     rng = np.random.default_rng(31)
     for _ in range(n):
@@ -82,7 +82,7 @@ def tables(
         samples = np.array([world.draw(rng, truth) for _ in range(rows.max())])
         whose = np.repeat(np.arange(12), rows)
         values = np.concatenate([samples[:count, a] for a, count in enumerate(rows)])
-        yield Table(truth, estimate(Summaries.of(whose, values), **world.how, **more))
+        yield Drawn(truth, estimate(Summaries.of(whose, values), **world.how, **more))
 
 
 def misses(truth: Array, low: Array, high: Array, factor: float = 1.0) -> NDArray[np.bool_]:
@@ -102,7 +102,7 @@ def test_at_one_time_intervals_and_tests_fail_as_seldom_as_they_say(
     for truth, found in tables(world, counts, n, algorithm="local", delta=DELTA):
         same = truth[:, np.newaxis] == truth
         right = (same == (found.classes[:, np.newaxis] == found.classes)).all(axis=1)
-        alike = np.array([is_alike(a, found.told) for a in range(12)])
+        alike = np.array([is_alike(a, found.evidence) for a in range(12)])
         own += int(misses(truth, found.low, found.high).sum())
         of_class += int((right & misses(truth, found.class_low, found.class_high)).sum())
         in_a_third += int((right & misses(truth, found.class_low, found.class_high, 0.3)).sum())
@@ -128,7 +128,7 @@ def test_estimates_lie_in_their_intervals(world: World) -> None:
 
 
 class Followed(NamedTuple):
-    """How often agents were ever outside their interval, or told from one of their class."""
+    """How often agents were ever outside their interval, or separated from one of their class."""
 
     trials: int
     outside: int
@@ -153,33 +153,33 @@ def follow(world: World, *, n: int = 80, steps: int = 50) -> dict[float, Followe
         squares = squares + off**2 * (1 - 1 / counts)
         for i in np.flatnonzero(squares.max(axis=1) > 0):
             table = Summaries(np.arange(8), counts[i], means[i], squares[i])
-            radii, told = look(world, table)
+            radii, evidence = look(world, table)
             off_truth = np.abs(truth[i] - means[i])
-            apart = np.subtract.outer(told.centers, told.centers)
-            level = told.log_risk + np.add.outer(told.offsets, told.offsets)
-            allowed = 2 * np.add.outer(told.spreads, told.spreads) * level
+            apart = np.subtract.outer(evidence.centers, evidence.centers)
+            level = evidence.log_risk + np.add.outer(evidence.offsets, evidence.offsets)
+            allowed = 2 * np.add.outer(evidence.spreads, evidence.spreads) * level
             for factor in out:
                 out[factor][i] |= off_truth > factor * radii
                 lost[factor][i] |= ((apart / factor) ** 2 >= allowed).any(axis=1)
     return {each: Followed(8 * n, int(out[each].sum()), int(lost[each].sum())) for each in out}
 
 
-def look(world: World, table: Summaries) -> tuple[Array, Told]:
+def look(world: World, table: Summaries) -> tuple[Array, TableEvidence]:
     """Return the radii and the evidence of a table, without what else `estimate` finds out."""
     noise, gamma = Noise.of(table, **world.how), split_risk(DELTA, len(table))
     spreads, offsets = noise.evidence(table.counts, table.squares, gamma)
-    told = Told(table.means, spreads, offsets, -math.log(gamma), 0.0)
-    return noise.radii(table.counts, table.squares, DELTA), told
+    evidence = TableEvidence(table.means, spreads, offsets, -math.log(gamma), 0.0)
+    return noise.radii(table.counts, table.squares, DELTA), evidence
 
 
 @every_world
 def test_what_is_looked_at_is_what_estimate_returns(world: World) -> None:
     for _, found in tables(world, COUNTS["geometric"], 3, algorithm="local", delta=DELTA):
-        radii, told = look(world, found.summaries)
+        radii, evidence = look(world, found.summaries)
         low, high = found.noise.low, found.noise.high
         np.testing.assert_array_equal(found.low, np.maximum(found.summaries.means - radii, low))
         np.testing.assert_array_equal(found.high, np.minimum(found.summaries.means + radii, high))
-        for here, there in zip(found.told, told, strict=True):
+        for here, there in zip(found.evidence, evidence, strict=True):
             np.testing.assert_array_equal(here, there)
 
 
@@ -206,7 +206,7 @@ def test_with_noise_estimated_skewed_samples_break_the_promise() -> None:
     assert p_value(found.outside, found.trials, DELTA) < 1e-4
 
 
-def test_of_coins_the_range_is_known_without_being_told() -> None:
+def test_of_coins_the_range_is_known_without_being_given() -> None:
     rare = World(lambda rng, m: rng.binomial(1, m).astype(float), {}, (0.05, 0.05, 0.05))
     found = follow(rare)[1.0]
     assert p_value(found.outside, found.trials, DELTA) > 1e-3
@@ -229,7 +229,7 @@ def test_without_any_agent_of_two_rows_nothing_is_known() -> None:
         assert np.isinf(ends).all()
     assert found.alike.tolist() == [3, 3, 3]
     assert np.isnan(found.effective_counts).all()
-    assert "noise cannot be told from differences" in found.notes[0]
+    assert "noise cannot be distinguished from differences" in found.notes[0]
 
 
 def test_adding_the_pooled_variance_only_widens() -> None:

@@ -121,7 +121,7 @@ def test_values_outside_the_range_are_bad_rows(tmp_path: Path) -> None:
     assert (reading.summaries.means.tolist(), reading.n_rows) == ([0.5], 4)
     assert read(path, value_range=(-1, 2)).n_bad == {}
     assert read(path, value_range=(-0.5, 1.5)).n_bad == {}
-    assert "value_range" in refused(path, value_range=(1, 0))
+    assert "a range needs low < high" in refused(path, value_range=(1, 0))
 
 
 def test_a_range_far_from_zero_is_no_range_around_zero(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from tables import assert_same, written
 
 from colme.data import Moments, Summaries, read
-from colme.data.reading.database import connected
-from colme.data.reading.slices import slice_sql
+from colme.data.reader.database import connected
+from colme.data.reader.slices import slice_sql
 
 RNG = np.random.default_rng(0)
 

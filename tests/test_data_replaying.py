@@ -16,7 +16,8 @@ from scipy.stats import binomtest
 
 from colme.bounds import separated
 from colme.data import Moments, Noise, Summaries, estimate
-from colme.data.replaying import Drift, Replay, find_drifts, replay
+from colme.data.drifts import Drift, find_drifts
+from colme.data.evolution import Replay, replay
 
 Counts = NDArray[np.int64]
 

@@ -28,9 +28,10 @@ from colme.data import (
     compare_rows,
     estimate,
 )
-from colme.data.replaying import Drift, Replay, replay
+from colme.data.drifts import Drift
+from colme.data.evolution import Replay, replay
 from colme.data.report import report_html, write_report
-from colme.data.report.drawing import Scale
+from colme.data.report.svg import Scale
 from colme.data.report.texts import writer
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}

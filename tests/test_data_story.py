@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colme.data import Estimates, Summaries, estimate
-from colme.data.estimating.story import story
+from colme.data.estimator.story import story
 
 MEANS = {
     "one class": np.zeros(40),
@@ -28,7 +28,7 @@ def found(truth: np.ndarray, each: int = 40, seed: int = 1) -> Estimates:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("one class", "Nobody is told apart: all may share one mean"),
+        ("one class", "All agents are indistinguishable: they may share one mean"),
         ("two classes", "2 classes are found: 20 agents around"),
         ("eight classes", "8 classes are found, of 10 to 10 agents, with means from"),
         ("a crowd", "Means vary without clear gaps"),
@@ -37,22 +37,25 @@ def found(truth: np.ndarray, each: int = 40, seed: int = 1) -> Estimates:
         ("one far away", "2 classes are found: 39 agents around"),
     ],
 )
-def test_classes_are_told_from_means_that_vary(kind: str, words: str) -> None:
+def test_classes_are_distinguished_from_means_that_vary(kind: str, words: str) -> None:
     assert words in story(found(MEANS[kind]))[1]
 
 
-def test_borders_that_are_not_certain_are_told_with_their_number() -> None:
+def test_borders_that_are_not_certain_are_named_with_their_number() -> None:
     estimates = found(MEANS["a crowd"])
     shared = sum(one.shared for one in estimates.class_table)
     assert shared > 0
     assert any(
-        line.startswith(f"{shared} of 300 agents are also not told from") and "transitive" in line
+        line.startswith(f"{shared} of 300 agents are also indistinguishable from")
+        and "transitive" in line
         for line in story(estimates)
     )
-    assert any("told from all others" in line for line in story(found(MEANS["two classes"], 300)))
+    assert any(
+        "differs from all others" in line for line in story(found(MEANS["two classes"], 300))
+    )
 
 
-def test_help_is_told_as_it_is() -> None:
+def test_help_is_described_as_it_is() -> None:
     estimates = found(MEANS["two classes"])
     doubled = int(np.sum(estimates.gains > 2))
     expected = f"worth {np.median(estimates.gains):.3g} times the agent's own rows (median); for "
@@ -60,27 +63,28 @@ def test_help_is_told_as_it_is() -> None:
     assert any("help little" in line for line in story(found(MEANS["all far apart"])))
 
 
-def test_who_surely_differs_is_named() -> None:
+def test_agents_shown_to_differ_are_named() -> None:
     lines = story(found(MEANS["one far away"]))
-    assert any(line.startswith("Surely different from all others is 39 (") for line in lines)
-    assert any("(39), the lowest" in line and "told apart" in line for line in lines)
+    assert any(line.startswith("39 is shown to differ from all others (") for line in lines)
+    assert any("(39), the lowest" in line and "shown to differ" in line for line in lines)
     everyone = story(found(MEANS["all far apart"]))
-    assert any(line.startswith("All agents are surely different") for line in everyone)
+    assert any(line.startswith("All agents are shown to differ") for line in everyone)
     nobody = story(found(MEANS["one class"]))
-    assert any(line.startswith("No agent is surely different") for line in nobody)
-    assert any(line.endswith("these two are not told apart.") for line in nobody)
+    assert any(line.startswith("No agent is shown to differ") for line in nobody)
+    assert any(line.endswith("these two are indistinguishable.") for line in nobody)
 
 
 def test_many_who_differ_are_counted_after_some() -> None:
     truth = np.concatenate([np.zeros(20), 40.0 * np.arange(1, 9)])
-    line = next(line for line in story(found(truth)) if line.startswith("Surely"))
-    assert "are 20, 21, 22, 23, 24 and 3 more (at a risk of 0.0063" in line
+    line = next(line for line in story(found(truth)) if line.startswith("20, "))
+    assert line.startswith("20, 21, 22, 23, 24 and 3 more are shown to differ from all others")
+    assert "at a risk of 0.0063" in line
 
 
 @pytest.mark.parametrize("values", [[1.0, 2.0, 5.0], [1.0]])
 def test_a_table_without_noise_or_peers_has_a_story(values: list[float]) -> None:
     table = Summaries.of(list("abc")[: len(values)], values)
-    assert story(estimate(table))[1] == "Nothing tells agents apart, so none can help."
+    assert story(estimate(table))[1] == "Nothing distinguishes agents, so none can help."
     assert "nan" not in " ".join(story(estimate(table, sigma=1.0)))
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from colme.data import Estimates, Summaries, estimate
-from colme.data.writing import FORMATS, write
+from colme.data.export import FORMATS, write
 
 READERS: dict[str, Any] = {
     "csv": pl.read_csv,

@@ -14,7 +14,6 @@ import pytest
 
 from colme._settings import read_toml
 from colme.cli.app import application
-from colme.cli.flags import Flags
 from colme.live.settings import NodeSettings
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +44,7 @@ def settings_of(arguments: list[str]) -> NodeSettings:
     assert given["config"] == Path("/etc/colme/node.toml")
     content = read_toml(NODE)
     for flags in given.values():
-        content = flags.over(content) if isinstance(flags, Flags) else content
+        content |= flags if isinstance(flags, dict) else {}
     return NodeSettings.make(content)
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from colme import Record, metrics, simulate
-from colme.experiment import Experiment, ProblemSpec, summarise
+from colme.experiment import Experiment, ProblemSpec, measure_result, summarise
 
 SPEC: dict[str, Any] = {"class_means": [0.2, 0.8], "n_agents": 6, "sigma": 0.1, "seed": 3}
 CONTENT: dict[str, Any] = {
@@ -125,7 +125,7 @@ def test_a_wrong_experiment_is_refused_with_where_and_what(
     changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message) as error:
-        Experiment.make(CONTENT | changes)
+        Experiment.make(CONTENT | changes).build()
     assert "\n" not in str(error.value)
 
 
@@ -136,7 +136,7 @@ def test_every_fault_is_reported_at_once() -> None:
 
 def test_a_mean_impossible_for_its_noise_is_refused() -> None:
     with pytest.raises(ValueError, match=r"means in \[0, 1\]; received 1.5"):
-        ProblemSpec(noise="bernoulli", class_means=(1.5,), n_agents=2)
+        ProblemSpec(noise="bernoulli", class_means=(1.5,), n_agents=2).build()
 
 
 def test_an_experiment_is_frozen() -> None:
@@ -150,7 +150,7 @@ def test_a_summary_is_the_metrics_per_class_and_overall() -> None:
     trajectory = simulate(
         problem.draw(60, 3), "round-robin", sigma=0.1, delta=0.1, labels=problem.labels
     )
-    summary = summarise(trajectory, problem.true_means, (0.1, 0.002))
+    summary = summarise(measure_result(trajectory, problem.true_means, (0.1, 0.002)))
     assert summary["algorithm"] == "round-robin"
     identified = metrics.identification_times(trajectory)
     converged = metrics.convergence_times(trajectory, problem.true_means, 0.002)

@@ -11,12 +11,12 @@ import pytest
 import colme.experiment.size
 from colme import Trajectory
 from colme.cli import main
-from colme.digest import Digest
 from colme.experiment import Experiment
-from colme.experiment.running import Running
+from colme.experiment.duration import estimate_seconds
 from colme.experiment.size import Size
 from colme.large import free_memory
 from colme.neighbours import METHODS
+from colme.results import Digest
 
 PROBLEM = {"class_means": [0.2, 0.8], "n_agents": 40, "sigma": 0.3}
 BASE: dict[str, Any] = {"problem": PROBLEM, "horizon": 60, "runs": 2, "contacts": {"size": 8}}
@@ -30,9 +30,8 @@ def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def summaries(content: dict[str, Any], keeps: bool) -> list[dict[str, Any]]:
     experiment = Experiment.make(content)
-    world = experiment.world()
-    results = experiment.run(world=world) if keeps else experiment.results(world=world)
-    return [world.summarise(result, experiment.epsilons) for result in results]
+    scenario = experiment.build(experiment.size(keeps))
+    return [scenario.summarise(result) for result in experiment.results(scenario)]
 
 
 def assert_alike(one: Any, other: Any) -> None:
@@ -125,7 +124,7 @@ def test_methods_on_graphs_need_a_graph_and_nothing_else(
     more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        Experiment.make(BASE | {"algorithms": ["c-colme"]} | more)
+        Experiment.make(BASE | {"algorithms": ["c-colme"]} | more).build()
 
 
 def test_what_cannot_fit_is_refused_with_what_would() -> None:
@@ -147,7 +146,7 @@ def test_what_cannot_fit_is_refused_with_what_would() -> None:
 
 def test_a_problem_that_cannot_fit_is_refused_before_it_is_built() -> None:
     with pytest.raises(ValueError, match=r"problem: this experiment takes about .* GB of memory"):
-        Experiment.make(BASE | {"problem": PROBLEM | {"n_agents": 10**11}})
+        Experiment.make(BASE | {"problem": PROBLEM | {"n_agents": 10**11}}).build()
 
 
 MOVING = PROBLEM | {"changes": [{"at": 31, "from": 0, "to": 1, "share": 0.5}]}
@@ -166,7 +165,7 @@ MOVING = PROBLEM | {"changes": [{"at": 31, "from": 0, "to": 1, "share": 0.5}]}
 )
 def test_how_long_it_takes_is_found_by_trial(more: dict[str, Any]) -> None:
     experiment = Experiment.make(BASE | more)
-    seconds = Running(experiment, experiment.world()).seconds()
+    seconds = estimate_seconds(experiment.build())
     assert 0 < seconds < 60
 
 
@@ -176,7 +175,7 @@ def test_a_trial_on_a_graph_of_pairs(tmp_path: Path) -> None:
     content = BASE | {"problem": PROBLEM | {"n_agents": 41}, "algorithms": ["c-colme"]}
     pairs = {"graph": str(path), "disconnected": True}
     experiment = Experiment.make(content | {"contacts": pairs})
-    assert Running(experiment, experiment.world()).seconds() > 0
+    assert estimate_seconds(experiment.build()) > 0
 
 
 def test_windows_and_graphs_take_what_they_keep() -> None:
@@ -184,7 +183,7 @@ def test_windows_and_graphs_take_what_they_keep() -> None:
     plain = Experiment.make(crowd).size()
     window = Experiment.make(crowd | {"drift": {"window": 500}}).size()
     assert window.bytes - plain.bytes > 100_000 * 32 * 500
-    assert (plain.bytes_told, window.bytes_told) == (16, 64)
+    assert (plain.bytes_per_view, window.bytes_per_view) == (16, 64)
     far = (METHODS["b-colme"],)
     graph: dict[str, Any] = {"n_agents": 100_000, "horizon": 5000, "longest_row": 17}
     graph["methods"] = far

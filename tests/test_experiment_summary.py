@@ -28,9 +28,9 @@ def moving(**change: Any) -> dict[str, Any]:
 
 def run(content: dict[str, Any], record: Record | None = None) -> tuple[Any, Any, dict[str, Any]]:
     experiment = Experiment.make(content)
-    world = experiment.world()
-    (trajectory,) = experiment.run(world=world, record=record)
-    return world, trajectory, world.summarise(trajectory, experiment.epsilons)
+    scenario = experiment.build()
+    (trajectory,) = experiment.run(scenario, record=record)
+    return scenario, trajectory, scenario.summarise(trajectory)
 
 
 def test_without_tables_a_summary_has_what_it_always_had() -> None:
@@ -49,11 +49,11 @@ def test_without_tables_a_summary_has_what_it_always_had() -> None:
 @pytest.mark.parametrize("every", [1, 30])
 def test_errors_are_told_before_each_change_and_at_the_end(every: int) -> None:
     content = moving() | {"drift": {"window": 40}}
-    world, trajectory, summary = run(content, Record(every=every))
+    scenario, trajectory, summary = run(content, Record(every=every))
     assert trajectory.estimates is not None
     last = int(np.flatnonzero(trajectory.times < 80)[-1])
-    before = abs(trajectory.estimates[:, last] - world.problem.true_means).mean()
-    after = abs(trajectory.estimates[:, -1] - world.problem.true_means_at([200])[0]).mean()
+    before = abs(trajectory.estimates[:, last] - scenario.problem.true_means).mean()
+    after = abs(trajectory.estimates[:, -1] - scenario.problem.true_means_at([200])[0]).mean()
     assert summary["error_before_change"] == {"80": pytest.approx(before)}
     assert summary["final_error"] == pytest.approx(after)
     assert summary["identification_time"] is None
@@ -61,8 +61,8 @@ def test_errors_are_told_before_each_change_and_at_the_end(every: int) -> None:
 
 
 def test_convergence_is_to_the_mean_of_the_day() -> None:
-    world, trajectory, summary = run(moving() | {"drift": {"window": 40}})
-    truth = world.problem.true_means_at(trajectory.times)
+    scenario, trajectory, summary = run(moving() | {"drift": {"window": 40}})
+    truth = scenario.problem.true_means_at(trajectory.times)
     moved = truth[0] != truth[-1]
     assert moved.sum() == 3
     times = metrics.convergence_times(trajectory, truth, 0.1)
@@ -85,10 +85,10 @@ def test_nothing_is_told_before_the_first_step() -> None:
 
 
 def test_with_contacts_the_true_class_is_among_them() -> None:
-    world, trajectory, summary = run(CONTENT | {"contacts": {"size": 6, "seed": 2}})
-    labels, truth = world.labels, world.true_counts()
+    scenario, trajectory, summary = run(CONTENT | {"contacts": {"size": 6, "seed": 2}})
+    labels, truth = scenario.labels, scenario.true_counts(scenario.contacts)
     for a in range(15):
-        mates = [l for l in world.contacts.known_by(a) if labels[l] == labels[a]]
+        mates = [l for l in scenario.contacts.known_by(a) if labels[l] == labels[a]]
         assert truth[a].tolist() == [len(mates) * (k == labels[a]) for k in range(2)]
     times = metrics.identification_times(trajectory, truth)
     assert (times <= 200).all()
@@ -132,7 +132,7 @@ def test_every_file_on_the_page_runs(number: int, tmp_path: Path) -> None:
     (tmp_path / "experiment.toml").write_text(blocks(PAGE, "toml")[number])
     (tmp_path / "edges.txt").write_text("".join(blocks(PAGE, "text")))
     experiment = Experiment.make(Experiment.read(tmp_path / "experiment.toml"))
-    world = experiment.world()
-    for trajectory in experiment.run(world=world):
-        summary = world.summarise(trajectory, experiment.epsilons)
+    scenario = experiment.build()
+    for trajectory in experiment.run(scenario):
+        summary = scenario.summarise(trajectory)
         assert summary["final_error"] < 0.3

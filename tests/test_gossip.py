@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from colme import Contacts, Gossip
-from colme.gossip import Caches, below, exchange, start
+from colme.gossip.caches import Caches, exchange, random_below
 
 SEED = np.array([123456789, 362436069, 521288629, 88675123])
 
@@ -20,7 +20,7 @@ def ring(n: int, reach: int = 1) -> Contacts:
 
 
 def after(contacts: Contacts, periods: int, healing: int = 0, swap: int = 99) -> Caches:
-    caches = start(contacts)
+    caches = Caches.of(contacts)
     exchange(caches, SEED.copy(), healing, swap, np.empty((periods, contacts.n_agents), np.int32))
     return caches
 
@@ -37,7 +37,7 @@ def n_distinct(offers: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def test_random_numbers_are_even_and_independent_of_the_ones_before() -> None:
     state = SEED.copy()
-    drawn = np.array([below(state, 6) for _ in range(12_001)])
+    drawn = np.array([random_below(state, 6) for _ in range(12_001)])
     assert (drawn.min(), drawn.max()) == (0, 5)
     assert chisquare(np.bincount(drawn)).pvalue > 1e-3
     assert chisquare(np.bincount(drawn[:-1] * 6 + drawn[1:])).pvalue > 1e-3
@@ -84,7 +84,7 @@ def test_caches_hold_each_name_once_and_never_their_owner(healing: int, swap: in
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("healing", [0, 1, 4])
 def test_a_fleet_stays_one(seed: int, healing: int) -> None:
-    caches = start(ring(200))
+    caches = Caches.of(ring(200))
     state = np.random.default_rng(seed).integers(1, 2**32, 4)
     exchange(caches, state, healing, 99, np.empty((1000, 200), np.int32))
     assert Contacts.of_lists(kept(caches)).components() == 1
@@ -103,12 +103,14 @@ def test_healing_keeps_names_young() -> None:
 
 
 def test_a_name_is_as_young_as_the_youngest_that_was_heard() -> None:
-    assert after(Contacts.everyone(2), 10).ages[:, 0].tolist() == [1, 1]  # told anew each period
+    assert after(Contacts.everyone(2), 10).ages[:, 0].tolist() == [1, 1]  # heard anew each period
     names = np.full((3, 8), -1)
     names[0, :2], names[1, :2] = [1, 2], [0, 2]
     ages = np.zeros((3, 8), np.int64)
     ages[0, :2], ages[1, :2] = [9, 8], [5, 3]
-    caches = start(Contacts.everyone(3))._replace(names=names, ages=ages, sizes=np.array([2, 2, 0]))
+    caches = Caches.of(Contacts.everyone(3))._replace(
+        names=names, ages=ages, sizes=np.array([2, 2, 0])
+    )
     exchange(caches, SEED.copy(), 0, 99, np.empty((1, 3), np.int32))
     known = dict(zip(names[0, :2].tolist(), ages[0, :2].tolist(), strict=True))
     assert known[1] == 1  # just heard from itself
@@ -157,7 +159,7 @@ def test_plain_and_compiled_gossip_are_the_same_bits(
     n: int, healing: int, swap: int, seed: int, data: Any
 ) -> None:
     contacts = Contacts.random(n, data.draw(st.integers(1, n)), seed)
-    plain, fast = start(contacts), start(contacts)
+    plain, fast = Caches.of(contacts), Caches.of(contacts)
     state = np.random.default_rng(seed).integers(1, 2**32, 4)
     offers = np.empty((2, 9, n), np.int32)
     exchange.function(plain, state.copy(), healing, swap, offers[0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import colme
-from colme import Contacts, Gossip, Problem
+from colme import Contacts, Gossip, Problem, simulate_large
 from colme.algorithm import ALGORITHMS
 from colme.bounds import (
     Betting,
@@ -18,13 +18,12 @@ from colme.bounds import (
     Restarted,
     Windowed,
 )
-from colme.digest import QUANTILES, Digest
-from colme.large import Cost, simulate_large
+from colme.engine import Workspace
+from colme.large import Cost
 from colme.large.cost import free_memory
-from colme.large.rows import mates_of
-from colme.large.telling import Telling
 from colme.problem import Change
-from colme.views import views_of
+from colme.results import QUANTILES, Digest, n_classmates
+from colme.summary import block_views
 
 N = 60
 HORIZON = 90
@@ -141,7 +140,7 @@ def test_batches_are_so_many_samples_a_step() -> None:
 def test_a_change_comes_at_its_step_whatever_the_batch(
     block: int, bytes_drawn: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("colme.large.telling._BYTES_DRAWN", bytes_drawn)
+    monkeypatch.setattr(block_views, "_BYTES_DRAWN", bytes_drawn)
     problem = PROBLEM.changing([Change(31, [0, 5, 9], 2.0), Change(50, [0], 0.0)])
     arrivals = np.full((HORIZON, N), 3)
     samples = problem.draw(HORIZON, seed=7, arrivals=arrivals)
@@ -207,7 +206,7 @@ def test_an_error_in_a_thread_is_told() -> None:
         ({"threads": 0}, "threads must be at least 1"),
         ({"threads": 10**20}, "threads must be at most 1024"),
         ({"algorithm": "best"}, "unknown algorithm 'best'"),
-        ({"contacts": Contacts.everyone(3)}, "contacts are of 3 agents; the problem is of 60"),
+        ({"contacts": Contacts.everyone(3)}, "contacts are of 3 agents; there are 60"),
         ({"gossip": Gossip()}, "gossip helps agents that know only some others"),
         ({"times": [5, 5]}, "times must list rising steps from 1 to 9"),
         ({"times": [10]}, "times must list rising steps from 1 to 9"),
@@ -228,8 +227,8 @@ def test_a_change_after_the_end_is_refused() -> None:
 
 def test_mates_are_those_of_ones_label_among_ones_contacts() -> None:
     contacts = Contacts.of_lists([[1, 2], [], [0, 3], [1]])
-    assert mates_of(np.array([0, 0, 1, 1]), contacts).tolist() == [2, 1, 2, 1]
-    assert mates_of(np.array([0, 0, 1, 0]), None).tolist() == [3, 3, 1, 3]
+    assert n_classmates(np.array([0, 0, 1, 1]), contacts).tolist() == [2, 1, 2, 1]
+    assert n_classmates(np.array([0, 0, 1, 0]), None).tolist() == [3, 3, 1, 3]
 
 
 def test_memory_grows_with_agents_and_peers_but_not_with_the_horizon() -> None:
@@ -257,33 +256,18 @@ def test_one_block_is_taken_where_rows_would_cost_more() -> None:
 @pytest.mark.parametrize("n_classes", [1, 9])
 @pytest.mark.parametrize("by_model", [False, True])
 @pytest.mark.parametrize("longest", [1, 16, 17, 100, 1000])
-def test_the_cost_of_a_row_is_what_the_desk_keeps(
+def test_the_cost_of_a_row_is_what_the_workspace_keeps(
     longest: int, by_model: bool, n_classes: int
 ) -> None:
     cost = Cost(10, longest, 10, n_classes=n_classes, by_model=by_model)
-    desk = colme.kernels.Desk.blank(longest, n_classes, by_model)
-    assert abs(cost.bytes_per_state - desk.kept.nbytes) <= 0.05 * desk.kept.nbytes + 128
+    workspace = Workspace.blank(longest, n_classes, by_model)
+    assert abs(cost.bytes_per_state - workspace.kept.nbytes) <= 0.05 * workspace.kept.nbytes + 128
 
 
 def test_free_memory_is_known_here() -> None:
     free = free_memory()
     assert free is not None
     assert 10**7 < free < 10**14
-
-
-def test_views_of_blocks_are_cut_from_those_of_the_whole() -> None:
-
-    bound = Laplace(0.5, 0.05)
-    whole = views_of(PROBLEM.draw_run(20, seed=3), [bound] * N, with_squares=True)
-    telling = Telling(PROBLEM.flow(0, 3), bound, 20, longest=12, with_squares=True)
-    start = 0
-    for n_steps in (1, 12, 7):
-        telling.open(n_steps)
-        for part in range(telling.n_parts):
-            telling.fill(part)
-        for here, there in zip(telling.views, whole, strict=True):
-            np.testing.assert_array_equal(here, there[:, start : start + n_steps])
-        start += n_steps
 
 
 def test_the_last_block_may_be_shorter_where_pieces_are_limited_by_what_they_write() -> None:

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from commands import free_address
-from hosts import OFTEN, SETTINGS, hosting, living, peer, until, values
+from hosts import OFTEN, hosted, hosting, living, peer, report_of, until, values
 
-from colme.live.host import Host, Resident
+from colme.live.host import Host
 from colme.live.keys import Authority
 from colme.live.network import Link
-from colme.live.running import run_node
+from colme.live.run_node import run_node
 from colme.live.settings import NodeSettings
-from colme.live.sources import Listening
+from colme.live.sources import SocketSource
 from colme.live.store import Store, StoreBusy
 
 
@@ -30,7 +30,7 @@ def settings_of(folder: Path, **more: Any) -> NodeSettings:
 async def is_free(state: Path) -> bool:
     """Return whether nobody holds a store."""
     try:
-        await Store.open(state, "home").close()
+        await Store(state, "home").close()
     except StoreBusy:
         return False
     return True
@@ -40,18 +40,18 @@ def test_nodes_of_one_host_hear_each_other_and_report_one_by_one(tmp_path: Path)
     snapshots: list[dict[str, Any]] = []
 
     async def main() -> None:
-        residents = [Resident(name, values([0.5] * (3 + i))) for i, name in enumerate("abc")]
-        async with hosting(tmp_path, *residents, emit=snapshots.append) as host:
+        agents = [hosted(name, values([0.5] * (3 + i))) for i, name in enumerate("abc")]
+        async with hosting(tmp_path, *agents, emit=snapshots.append) as host:
             assert list(host.nodes) == ["a", "b", "c"]
             await until(
                 lambda: all(
-                    node.report()["present"] == 2 and node.station.counts["heard"] > 2
+                    report_of(node)["present"] == 2 and node.core.counts["heard"] > 2
                     for node in host.nodes.values()
                 )
             )
-            host.turn_away("peer sent no certificates")
+            host.count_stranger("peer sent no certificates")
             for node in host.nodes.values():
-                assert node.station.refused == {"stranger": 1}
+                assert node.core.refused == {"stranger": 1}
             assert {one["agent"] for one in host.reports()} == set("abc")
             assert len({one["life"] for one in host.reports()}) == 3
         assert await is_free(tmp_path)
@@ -71,7 +71,7 @@ def test_snapshots_are_published_as_they_are_emitted(tmp_path: Path) -> None:
         link = Link(peer(listen=meeting), "home")
         link.follow(lambda name, payload: followed.append((name, json.loads(payload))))
         await link.open()
-        more: dict[str, Any] = {"wiring": peer(connect=meeting), "emit": emitted.append}
+        more: dict[str, Any] = {"connection": peer(connect=meeting), "emit": emitted.append}
         async with living(tmp_path, "a", [0.5], **more):
             await until(lambda: len(followed) > 3)
         await link.close()
@@ -83,7 +83,7 @@ def test_snapshots_are_published_as_they_are_emitted(tmp_path: Path) -> None:
 
 def test_each_resident_needs_a_name_of_its_own(tmp_path: Path) -> None:
     async def main() -> None:
-        twins = [Resident("a", values([])), Resident("a", values([]))]
+        twins = [hosted("a", values([])), hosted("a", values([]))]
         with pytest.raises(ValueError, match="agent 'a' is here already"):
             async with hosting(tmp_path, *twins):
                 raise AssertionError("both were taken")
@@ -94,9 +94,9 @@ def test_each_resident_needs_a_name_of_its_own(tmp_path: Path) -> None:
 
 def test_a_host_told_to_stop_before_it_runs_ends_at_once(tmp_path: Path) -> None:
     async def main() -> None:
-        host = Host("home", SETTINGS, tmp_path, peer(), OFTEN)
+        host = Host("home", tmp_path, peer(), OFTEN)
         host.stop()
-        await asyncio.wait_for(host.run([Resident("a", values([0.5]))]), 20)
+        await asyncio.wait_for(host.run([hosted("a", values([0.5]))]), 20)
         assert await is_free(tmp_path)
 
     asyncio.run(main())
@@ -105,15 +105,15 @@ def test_a_host_told_to_stop_before_it_runs_ends_at_once(tmp_path: Path) -> None
 def test_an_address_in_use_ends_a_host_before_it_takes_a_sample(tmp_path: Path) -> None:
     async def main() -> None:
         meeting = free_address()
-        async with living(tmp_path, "a", [0.5], wiring=peer(listen=meeting)) as a:
-            late = Host("home", SETTINGS, tmp_path / "b", peer(listen=meeting), OFTEN)
+        async with living(tmp_path, "a", [0.5], connection=peer(listen=meeting)) as a:
+            late = Host("home", tmp_path / "b", peer(listen=meeting), OFTEN)
             with pytest.raises(OSError, match=rf"cannot open the network \({meeting}\): .+"):
-                await late.run([Resident("b", values([0.5]))])
+                await late.run([hosted("b", values([0.5]))])
             assert await is_free(tmp_path / "b")
-            ticks = a.station.counts["ticks"]
-            await until(lambda: a.station.counts["ticks"] > ticks)
-        store = Store.open(tmp_path / "b", "home")
-        assert store.adopt("b").events == ()
+            ticks = a.core.counts["ticks"]
+            await until(lambda: a.core.counts["ticks"] > ticks)
+        store = Store(tmp_path / "b", "home")
+        assert store.register("b").events == ()
         await store.close()
 
     asyncio.run(main())
@@ -154,10 +154,10 @@ def test_a_source_that_somebody_else_listens_at_is_known_before_anything_is_made
     tmp_path: Path,
 ) -> None:
     async def main() -> None:
-        other = Listening(f"unix:{tmp_path / 'socket'}")
+        other = SocketSource(f"unix:{tmp_path / 'socket'}")
         await other.bind()
         settings = settings_of(tmp_path / "state", source=f"unix:{tmp_path / 'socket'}")
-        with pytest.raises(OSError, match="someone else listens there"):
+        with pytest.raises(OSError, match="another process listens there"):
             await run_node(settings)
         await other.close()
 

@@ -83,7 +83,7 @@ def test_strangers_are_those_whose_certificates_are_refused(
 
 READ_ALONG = """
     import os, subprocess, sys, threading
-    from colme.live.logs import read_along
+    from colme.live.logs import capture_output
     heard, three = [], threading.Event()
 
     def hear(*what):
@@ -91,7 +91,7 @@ READ_ALONG = """
         len(heard) == 3 and three.set()
 
     print("before")
-    read_along(hear)
+    capture_output(hear)
     print("from Python")
     os.write(1, b"\\x1b[2m2026-01-01T00:00:00.1Z\\x1b[0m \\x1b[33m WARN\\x1b[0m "
         b"\\x1b[2mzenoh_link_tls::unicast\\x1b[0m\\x1b[2m:\\x1b[0m "

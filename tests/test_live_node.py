@@ -1,4 +1,4 @@
-"""Nodes on a real network, with real stores."""
+"""Nodes that run freely on a real network, with real stores."""
 
 import asyncio
 import json
@@ -8,76 +8,35 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from commands import free_address
-from hosts import OFTEN, PATIENCE, PATIENT, SETTINGS, hosting, living, peer, until, values
-from numpy.typing import NDArray
+from hosts import (
+    OFTEN,
+    PATIENCE,
+    PATIENT,
+    SETTINGS,
+    hosted,
+    hosting,
+    living,
+    peer,
+    report_of,
+    until,
+    values,
+)
 
-import colme
-from colme.live.host import Host, Resident
-from colme.live.membership import Membership
+from colme.live.host import Host
 from colme.live.network import Link
 from colme.live.node import Node
-from colme.live.pace import Pace
+from colme.live.node_report import node_report
+from colme.live.schedule import Schedule
 from colme.live.settings import AgentSettings
-from colme.live.sources import Iterating
-from colme.live.station import Station
+from colme.live.sources import IteratorSource
 from colme.live.store import Store
-from colme.live.wire import Ask, Told, decode, encode
-from colme.live.wiring import Wiring
 from colme.messages import Query, Reply
 
 
-def column(samples: NDArray[np.float64], a: int) -> Callable[[int], AsyncIterator[float]]:
-    async def make(n: int) -> AsyncIterator[float]:
-        for sample in samples[n:, a].tolist():
-            yield sample
-
-    return make
-
-
-@pytest.mark.parametrize("algorithm", ["sharp", "aggressive-restricted-round-robin"])
-def test_twenty_nodes_in_step_do_what_lockstep_does(tmp_path: Path, algorithm: str) -> None:
-    horizon, n_agents = 60, 20
-    problem = colme.Problem.gaussian([0.2, 0.8], n_agents=n_agents, sigma=0.3, seed=0)
-    samples = problem.draw(horizon, seed=1)[0]
-    names = tuple(str(a) for a in range(n_agents))
-    settings = AgentSettings(sigma=0.3, delta=0.01, algorithm=algorithm, max_agents=n_agents)
-    estimates = np.full((horizon, n_agents), np.nan)
-    address = free_address()
-
-    async def run() -> None:
-        hosts = []
-        for a, name in enumerate(names):
-            listen, connect = ((address,), ()) if a == 0 else (("127.0.0.1:0",), (address,))
-            wiring = Wiring("peer", listen, connect)
-            hosts.append(
-                Host("test", settings, tmp_path / name, wiring, Pace(in_step=True), sync=False)
-            )
-
-        def emit(report: dict[str, Any]) -> None:
-            estimates[report["count"] - 1, int(report["agent"])] = report["estimate"]
-            if not np.isnan(estimates[-1]).any():
-                for host in hosts:
-                    host.stop()
-
-        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-            for a, host in enumerate(hosts):
-                resident = Resident(names[a], Iterating(column(samples, a)), names)
-                group.create_task(host.run([resident], emit))
-
-    asyncio.run(run())
-    slow = colme.lockstep(samples, algorithm, sigma=0.3, delta=0.01)
-    assert slow.estimates is not None
-    np.testing.assert_allclose(estimates, slow.estimates[0], rtol=1e-12, atol=1e-12)
-
-
-# Nodes that run freely
-
-
 def reply_of(node: Node, peer: str) -> Reply:
-    (reply,) = (one for one in node.station.agent.snapshot().replies if one.sender == peer)
+    (reply,) = (one for one in node.core.agent.snapshot().replies if one.sender == peer)
     return reply
 
 
@@ -85,7 +44,7 @@ def heard(node: Node, peer: str, count: int, epoch: int = 0) -> Callable[[], boo
     """Return whether a node has heard of so many samples of a peer."""
 
     def holds() -> bool:
-        if peer not in node.station.agent.peers:
+        if peer not in node.core.agent.peers:
             return False
         reply = reply_of(node, peer)
         return (reply.count, reply.epoch) == (count, epoch)
@@ -104,22 +63,22 @@ def test_two_nodes_find_each_other_and_pool(tmp_path: Path) -> None:
     async def main() -> None:
         more: dict[str, Any] = {"settings": settings}
         async with (
-            living(tmp_path, "a", streams["a"], wiring=peer(listen=meeting), **more) as a,
-            living(tmp_path, "b", streams["b"], wiring=peer(connect=meeting), **more) as b,
+            living(tmp_path, "a", streams["a"], connection=peer(listen=meeting), **more) as a,
+            living(tmp_path, "b", streams["b"], connection=peer(connect=meeting), **more) as b,
         ):
             await until(heard(a, "b", 50))
             await until(heard(b, "a", 30))
-            await until(lambda: "delay" in a.report())
-            report = a.report()
+            await until(lambda: "delay" in report_of(a))
+            report = report_of(a)
             assert (report["known"], report["present"], report["class_size"]) == (1, 1, 2)
             assert 0 < report["delay"]["p50"] <= report["delay"]["p99"]
             for node, other in ((a, "b"), (b, "a")):
                 agent = plain[node.name]
                 agent.meet(other)
                 agent.receive(plain[other].answer(Query(agent.name, other)))
-                assert node.station.agent.estimate == pytest.approx(agent.estimate, rel=1e-12)
-                assert node.station.agent.estimate == pytest.approx((0.4 * 30 + 0.6 * 50) / 80)
-                assert not node.station.refused
+                assert node.core.agent.estimate == pytest.approx(agent.estimate, rel=1e-12)
+                assert node.core.agent.estimate == pytest.approx((0.4 * 30 + 0.6 * 50) / 80)
+                assert not node.core.refused
 
     asyncio.run(main())
 
@@ -129,35 +88,36 @@ def test_a_node_that_was_stopped_goes_on_and_peers_remember_each_other(tmp_path:
     here, there = peer(listen=meeting), peer(connect=meeting)
 
     async def main() -> None:
-        async with living(tmp_path, "a", [0.4] * 10, wiring=here) as a:
-            async with living(tmp_path, "b", [0.6] * 5, wiring=there) as b:
+        async with living(tmp_path, "a", [0.4] * 10, connection=here) as a:
+            async with living(tmp_path, "b", [0.6] * 5, connection=there) as b:
                 await until(heard(a, "b", 5))
                 await until(heard(b, "a", 10))
-                life = b.station.life
-            before = b.station.checkpoint()
+                life = b.core.life
+            before = b.core.checkpoint()
             # who has left stays in memory, with its age
-            await until(lambda: a.report()["present"] == 0)
-            assert a.report()["known"] == 1
+            await until(lambda: report_of(a)["present"] == 0)
+            assert report_of(a)["known"] == 1
             assert heard(a, "b", 5)()
-            assert a.station.agent.optimistic_class == {"a", "b"}
-            age = a.station.membership.age("b", time.time())
-            assert age is not None
-            await until(lambda: (a.station.membership.age("b", time.time()) or 0) > age)
+            assert a.core.agent.optimistic_class == {"a", "b"}
+            heard_at = a.core.membership.status("b").heard
+            assert heard_at is not None
+            assert heard_at <= time.time()
+            assert heard_at == a.core.membership.status("b").heard
             # who returns continues
-            async with living(tmp_path, "b", [0.6] * 7, wiring=there) as b:
-                assert b.station.life == life
-                assert b.station.agent.count >= 5
-                assert b.station.agent.peers == ("b", "a")
+            async with living(tmp_path, "b", [0.6] * 7, connection=there) as b:
+                assert b.core.life == life
+                assert b.core.agent.count >= 5
+                assert b.core.agent.peers == ("b", "a")
                 await until(heard(a, "b", 7))
-                assert b.station.position == "7"
-            again = json.loads(b.station.checkpoint())
+                assert b.core.position == "7"
+            again = json.loads(b.core.checkpoint())
             assert json.loads(before)["membership"].keys() == again["membership"].keys()
             # who has lost its disk begins a new life, which is a new epoch of the same peer
             shutil.rmtree(tmp_path / "b")
-            async with living(tmp_path, "b", [0.1] * 2, wiring=there) as b:
-                assert b.station.life != life
+            async with living(tmp_path, "b", [0.1] * 2, connection=there) as b:
+                assert b.core.life != life
                 await until(heard(a, "b", 2, epoch=1))
-            assert not a.station.refused
+            assert not a.core.refused
 
     asyncio.run(main())
 
@@ -166,14 +126,14 @@ def test_nothing_is_different_after_a_restart(tmp_path: Path) -> None:
     async def main() -> None:
         async with living(tmp_path, "a", [0.1, 0.2, 0.4]) as a:
             a.note("b", True)
-            await until(lambda: a.station.agent.count == 3 and "b" in a.station.agent.peers)
-        before = a.station
+            await until(lambda: a.core.agent.count == 3 and "b" in a.core.agent.peers)
+        before = a.core
         async with living(tmp_path, "a", [0.1, 0.2, 0.4]) as a:
-            after = a.station
+            after = a.core
             assert after.life == before.life
             assert after.checkpoint() == before.checkpoint()
             assert (after.position, after.n_samples) == ("3", 3)
-            assert after.report(at=5.0) == before.report(at=5.0) | {
+            assert node_report(after, at=5.0) == node_report(before, at=5.0) | {
                 "present": 0,
                 "messages": dict(after.counts),
             }
@@ -198,14 +158,14 @@ def test_settings_under_which_the_past_would_mean_something_else_are_refused(
     tmp_path: Path,
 ) -> None:
     async def past() -> object:
-        store = Store.open(tmp_path / "a", "home")
-        found = store.adopt("a")
+        store = Store(tmp_path / "a", "home")
+        found = store.register("a")
         await store.close()
         return found
 
     async def main() -> None:
         async with living(tmp_path, "a", [0.1, 0.2]) as a:
-            await until(lambda: a.station.agent.count == 2)
+            await until(lambda: a.core.agent.count == 2)
         before = await past()
         for change in CHANGED:
             settings = AgentSettings.make(SETTINGS.model_dump() | change)
@@ -215,7 +175,7 @@ def test_settings_under_which_the_past_would_mean_something_else_are_refused(
         assert await past() == before
         allowed = AgentSettings.make(SETTINGS.model_dump() | {"rate": 5.0, "burst": 3})
         async with living(tmp_path, "a", [0.1, 0.2, 0.3], settings=allowed) as a:
-            await until(lambda: a.station.agent.count == 3)
+            await until(lambda: a.core.agent.count == 3)
 
     asyncio.run(main())
 
@@ -225,14 +185,14 @@ def test_one_agent_more_than_the_risk_was_split_over_is_counted(tmp_path: Path) 
 
     async def main() -> None:
         async with (
-            living(tmp_path, "a", [0.1], wiring=peer(listen=meeting), settings=settings) as a,
-            living(tmp_path, "b", [0.1], wiring=peer(connect=meeting), settings=settings),
-            living(tmp_path, "c", [0.1], wiring=peer(connect=meeting), settings=settings),
+            living(tmp_path, "a", [0.1], connection=peer(listen=meeting), settings=settings) as a,
+            living(tmp_path, "b", [0.1], connection=peer(connect=meeting), settings=settings),
+            living(tmp_path, "c", [0.1], connection=peer(connect=meeting), settings=settings),
         ):
-            await until(lambda: a.report()["present"] == 2 and a.station.refused["no room"])
-            assert a.report()["known"] == 1
-            await until(heard(a, a.station.agent.peers[1], 1))
-            assert set(a.station.refused) == {"no room"}
+            await until(lambda: report_of(a)["present"] == 2 and a.core.refused["no room"])
+            assert report_of(a)["known"] == 1
+            await until(heard(a, a.core.agent.peers[1], 1))
+            assert set(a.core.refused) == {"no room"}
 
     asyncio.run(main())
 
@@ -242,16 +202,20 @@ def test_a_row_with_little_room_ends_with_those_who_share_the_mean(tmp_path: Pat
 
     async def main() -> None:
         async with (
-            living(tmp_path, "a", [0.0] * 99, wiring=peer(listen=meeting), settings=settings) as a,
-            living(tmp_path, "far", [5.0] * 99, wiring=peer(connect=meeting), settings=settings),
+            living(
+                tmp_path, "a", [0.0] * 99, connection=peer(listen=meeting), settings=settings
+            ) as a,
+            living(
+                tmp_path, "far", [5.0] * 99, connection=peer(connect=meeting), settings=settings
+            ),
         ):
-            await until(lambda: a.station.agent.optimistic_class == {"a"} and a.report()["known"])
+            await until(lambda: a.core.agent.optimistic_class == {"a"} and report_of(a)["known"])
             async with living(
-                tmp_path, "near", [0.0] * 99, wiring=peer(connect=meeting), settings=settings
+                tmp_path, "near", [0.0] * 99, connection=peer(connect=meeting), settings=settings
             ):
-                await until(lambda: a.station.agent.peers == ("a", "near"))
+                await until(lambda: a.core.agent.peers == ("a", "near"))
                 await until(heard(a, "near", 99))
-                assert a.report()["present"] == 2
+                assert report_of(a)["present"] == 2
 
     asyncio.run(main())
 
@@ -259,19 +223,17 @@ def test_a_row_with_little_room_ends_with_those_who_share_the_mean(tmp_path: Pat
 def test_the_end_of_a_source_ends_a_node_only_if_so_wished(tmp_path: Path) -> None:
     async def main() -> None:
         snapshots: list[dict[str, Any]] = []
-        ending = Host(
-            "home", SETTINGS, tmp_path / "a", peer(), Pace(0.05, stop_at_end=True), sync=False
-        )
+        ending = Host("home", tmp_path / "a", peer(), Schedule(0.05, stop_at_end=True), sync=False)
         await asyncio.wait_for(
-            ending.run([Resident("a", values([0.1, 0.3], ends=True))], snapshots.append), 20
+            ending.run([hosted("a", values([0.1, 0.3], ends=True))], snapshots.append), 20
         )
         assert (snapshots[-1]["samples"], snapshots[-1]["mean"]) == (2, pytest.approx(0.2))
-        resident = Resident("b", values([0.1, 0.3], ends=True))
+        resident = hosted("b", values([0.1, 0.3], ends=True))
         async with hosting(tmp_path / "b", resident) as going_on:
             node = going_on.nodes["b"]
-            await until(lambda: node.station.agent.count == 2)
-            ticks = node.station.counts["ticks"]
-            await until(lambda: node.station.counts["ticks"] > ticks + 3)
+            await until(lambda: node.core.agent.count == 2)
+            ticks = node.core.counts["ticks"]
+            await until(lambda: node.core.counts["ticks"] > ticks + 3)
 
     asyncio.run(main())
 
@@ -284,10 +246,10 @@ def test_a_source_that_fails_is_reported_and_the_node_goes_on(
         raise OSError("the cable is cut")
 
     async def main() -> None:
-        async with hosting(tmp_path, Resident("a", Iterating(broken))) as host:
+        async with hosting(tmp_path, hosted("a", IteratorSource(broken))) as host:
             node = host.nodes["a"]
-            await until(lambda: node.station.counts["ticks"] > 3)
-            assert node.station.agent.count == 1
+            await until(lambda: node.core.counts["ticks"] > 3)
+            assert node.core.agent.count == 1
 
     asyncio.run(main())
     assert "a lost its source: the cable is cut" in caplog.text
@@ -301,7 +263,7 @@ def test_a_node_can_be_stopped_while_it_waits_for_an_answer(tmp_path: Path) -> N
         silent = Link(peer(connect=meeting), "home")
         silent.serve("mute", lambda _: asked.set())
         silent.announce("mute")
-        async with living(tmp_path, "a", [0.1], wiring=peer(listen=meeting), pace=PATIENT):
+        async with living(tmp_path, "a", [0.1], connection=peer(listen=meeting), schedule=PATIENT):
             await silent.open()
             await asyncio.wait_for(asked.wait(), PATIENCE)
             begin = time.monotonic()
@@ -315,14 +277,14 @@ def test_a_node_can_be_stopped_while_it_waits_for_an_answer(tmp_path: Path) -> N
 def test_ticks_that_could_not_be_had_are_counted_and_not_made_up_for(tmp_path: Path) -> None:
     async def main() -> None:
         async with living(tmp_path, "a") as a:
-            await until(lambda: a.station.counts["ticks"] > 0)
-            skipped = a.station.counts["skipped"]
+            await until(lambda: a.core.counts["ticks"] > 0)
+            skipped = a.core.counts["skipped"]
             time.sleep(0.5)  # the loop is busy with something else
-            await until(lambda: a.station.counts["skipped"] >= skipped + 8)
-            ticks, begin = a.station.counts["ticks"], time.monotonic()
+            await until(lambda: a.core.counts["skipped"] >= skipped + 8)
+            ticks, begin = a.core.counts["ticks"], time.monotonic()
             await asyncio.sleep(0.1)
             at_most = 2 + (time.monotonic() - begin) / OFTEN.interval
-            assert a.station.counts["ticks"] - ticks <= at_most
+            assert a.core.counts["ticks"] - ticks <= at_most
 
     asyncio.run(main())
 
@@ -331,87 +293,4 @@ def test_ticks_that_could_not_be_had_are_counted_and_not_made_up_for(tmp_path: P
 def test_an_answer_is_waited_for_less_than_a_tick_but_not_forever(
     interval: float, timeout: float
 ) -> None:
-    assert Pace(interval).timeout == pytest.approx(timeout)
-
-
-# Questions about samples to come
-
-
-def test_only_agents_in_step_let_a_question_for_samples_to_come_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("colme.live.node._WAITING", 3)
-    meeting = free_address()
-    arrived: asyncio.Queue[float] = asyncio.Queue()
-
-    async def trickle(n: int) -> AsyncIterator[float]:
-        while True:
-            yield await arrived.get()
-
-    async def main() -> None:
-        link = Link(peer(listen=meeting), "home")
-        await link.open()
-        taken: list[bytes] = []
-
-        def take(told: bytes) -> bool:
-            taken.append(told)
-            return True
-
-        def ask(name: str, as_of: int) -> asyncio.Future[bool]:
-            question = encode(Ask("me", name, nonce=1, as_of=as_of))
-            return link.ask(name, question, take, timeout=20.0)
-
-        async with (
-            living(tmp_path, "free", [0.1], wiring=peer(connect=meeting)) as free,
-            hosting(
-                tmp_path / "step",
-                Resident("step", Iterating(trickle)),
-                wiring=peer(connect=meeting),
-                pace=Pace(in_step=True),
-            ),
-        ):
-            await until(lambda: free.station.agent.count == 1)
-            while not await ask("step", 0):
-                await asyncio.sleep(0.01)
-            while not await ask("free", 1):
-                await asyncio.sleep(0.01)
-            taken.clear()
-            assert not await ask("free", 2)
-            assert free.station.refused == {"not in step": 1}
-            waiting = [ask("step", 1) for _ in range(5)]
-            assert [await one for one in waiting[:2]] == [False, False]  # the oldest are dropped
-            arrived.put_nowait(0.5)
-            assert [await one for one in waiting[2:]] == [True, True, True]
-            counts = [decode(told) for told in taken]
-            assert [one.reply.count for one in counts if isinstance(one, Told)] == [1, 1, 1]
-        await link.close()
-
-    asyncio.run(main())
-
-
-def test_a_long_life_is_written_down_anew_now_and_then(tmp_path: Path) -> None:
-    lengths = []
-
-    async def main() -> None:
-        store = Store.open(tmp_path, "home", sync=False)
-        station = Station(
-            SETTINGS.agent("a"), "home", store.adopt("a").life, Membership(1.0), in_step=True
-        )
-
-        def emit(_: dict[str, Any]) -> None:
-            lengths.append(store.journal_length("a"))
-
-        link = Link(peer(), "home")
-        pace = Pace(in_step=True, stop_at_end=True)
-        node = Node(station, store, values([0.5] * 600, ends=True), link, pace, emit)
-        await node.run()
-        await store.close()
-        again = Store.open(tmp_path, "home")
-        past = again.adopt("a")
-        await again.close()
-        assert past.checkpoint == station.checkpoint()
-        assert past.events == ()
-
-    asyncio.run(main())
-    assert max(lengths) < 500
-    assert len(lengths) > 600
+    assert Schedule(interval).timeout == pytest.approx(timeout)

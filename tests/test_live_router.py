@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from commands import free_address
-from hosts import PATIENCE, living, until
+from hosts import PATIENCE, living, report_of, until
 
+from colme.live.connection_config import ConnectionConfig
 from colme.live.keys import Authority
 from colme.live.router import Router, RouterSettings
-from colme.live.wiring import Wiring
 
 
 @asynccontextmanager
@@ -52,31 +52,31 @@ def test_with_keys_only_members_speak_and_only_in_their_fleet(tmp_path: Path) ->
     authority = Authority.create(tmp_path / "keys", "home")
     authority.issue_all(["router", "a", "b"])
     settings = RouterSettings(fleet="home", keys=tmp_path / "keys" / "router")
-    assert settings.wiring().members == ("router", "a", "b")
+    assert settings.connection().members == ("router", "a", "b")
     anywhere = RouterSettings(fleet="home", listen=("0.0.0.0:7447",), keys=tmp_path / "keys" / "a")
-    assert anywhere.wiring().config("home")["listen"]["endpoints"] == ["tls/0.0.0.0:7447"]
+    assert anywhere.connection().config("home")["listen"]["endpoints"] == ["tls/0.0.0.0:7447"]
     with pytest.raises(ValueError, match="of the fleet 'home'; received 'farm': name that fleet"):
-        RouterSettings(fleet="farm", keys=tmp_path / "keys" / "router").wiring()
+        RouterSettings(fleet="farm", keys=tmp_path / "keys" / "router").connection()
     with pytest.raises(ValueError, match="missing"):
-        RouterSettings(fleet="home", keys=tmp_path).wiring()
+        RouterSettings(fleet="home", keys=tmp_path).connection()
 
 
 def test_clients_wait_for_a_router_meet_at_it_and_are_counted(tmp_path: Path) -> None:
     meeting = free_address()
 
     async def main() -> None:
-        client = Wiring("client", connect=(meeting,))
+        client = ConnectionConfig("client", connect=(meeting,))
         async with (
-            living(tmp_path, "a", [0.5] * 3, wiring=client) as a,
-            living(tmp_path, "b", [0.5] * 4, wiring=client) as b,
+            living(tmp_path, "a", [0.5] * 3, connection=client) as a,
+            living(tmp_path, "b", [0.5] * 4, connection=client) as b,
         ):
-            await until(lambda: a.station.agent.count == 3 and b.station.counts["ticks"] > 2)
-            assert a.report()["present"] == 0
+            await until(lambda: a.core.agent.count == 3 and b.core.counts["ticks"] > 2)
+            assert report_of(a)["present"] == 0
             async with routing(meeting) as (router, reports):
-                await until(lambda: a.report()["present"] == b.report()["present"] == 1)
-                await until(lambda: a.station.counts["heard"] and b.station.counts["heard"])
+                await until(lambda: report_of(a)["present"] == report_of(b)["present"] == 1)
+                await until(lambda: a.core.counts["heard"] and b.core.counts["heard"])
                 await until(lambda: reports[-1]["links"] == 2)
-                router.turn_away("peer sent no certificates")
+                router.count_stranger("peer sent no certificates")
                 assert router.report() == {
                     "fleet": "home",
                     "links": 2,
@@ -84,9 +84,9 @@ def test_clients_wait_for_a_router_meet_at_it_and_are_counted(tmp_path: Path) ->
                     "closed": 0,
                     "strangers": 1,
                 }
-            await until(lambda: a.report()["present"] == 0)
-            ticks = a.station.counts["ticks"]
-            await until(lambda: a.station.counts["ticks"] > ticks + 2)
+            await until(lambda: report_of(a)["present"] == 0)
+            ticks = a.core.counts["ticks"]
+            await until(lambda: a.core.counts["ticks"] > ticks + 2)
 
     asyncio.run(main())
 
@@ -95,13 +95,16 @@ def test_a_router_that_comes_back_is_found_again(tmp_path: Path) -> None:
     meeting = free_address()
 
     async def main() -> None:
-        client = Wiring("client", connect=(meeting,))
+        client = ConnectionConfig("client", connect=(meeting,))
         async with routing(meeting):
-            a_and_b = living(tmp_path, "a", [0.5], wiring=client)
+            a_and_b = living(tmp_path, "a", [0.5], connection=client)
             a = await a_and_b.__aenter__()
-            await until(lambda: a.station.counts["ticks"] > 2)
-        async with living(tmp_path, "b", [0.5], wiring=client) as b, routing(meeting) as (_, last):
-            await until(lambda: b.report()["present"] == a.report()["present"] == 1)
+            await until(lambda: a.core.counts["ticks"] > 2)
+        async with (
+            living(tmp_path, "b", [0.5], connection=client) as b,
+            routing(meeting) as (_, last),
+        ):
+            await until(lambda: report_of(b)["present"] == report_of(a)["present"] == 1)
             await until(lambda: last[-1]["links"] == 2)
             await a_and_b.__aexit__(None, None, None)
             await until(lambda: last[-1]["links"] == 1)

@@ -21,8 +21,12 @@ def test_the_least_that_must_be_said_leaves_a_node_that_talks_to_this_machine_on
     settings = NodeSettings.make(LEAST)
     assert (settings.state, settings.source, settings.mode) == (Path("hall"), "-", "peer")
     assert (settings.interval, settings.sync, settings.keys) == (1.0, True, None)
-    wiring = settings.wiring()
-    assert (wiring.listen, wiring.connect, wiring.insecure) == (("127.0.0.1:0",), (), False)
+    connection = settings.connection
+    assert (connection.listen, connection.connect, connection.insecure) == (
+        ("127.0.0.1:0",),
+        (),
+        False,
+    )
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -42,12 +46,11 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "peer": ({"peers": ["b", "**"]}, f"peers.1: a name {NAME}"),
     "delta 1": ({"delta": 1}, "delta"),
     "unknown algorithm": ({"algorithm": "magic"}, "unknown algorithm 'magic'"),
-    "algorithm that is told": ({"algorithm": "oracle"}, "is told its class"),
+    "algorithm that is told": ({"algorithm": "oracle"}, "knows its class"),
     "room 1": ({"room": 1}, "room"),
     "cap below 1": ({"cap": 0.5}, "cap"),
     "rate 0": ({"rate": 0}, "rate"),
     "trusting and judging": ({"trusting": True, "rate": 2}, "leave out trusting or rate"),
-    "more peers than agents": ({"peers": ["b", "c"], "max_agents": 2}, "a larger max_agents"),
     "interval 0": ({"interval": 0}, "interval"),
     "every negative": ({"every": -1}, "every"),
     "one address, no list": ({"listen": "127.0.0.1:7"}, "received '127.0.0.1:7'"),
@@ -75,7 +78,13 @@ def test_settings_that_make_no_sense_are_refused_in_words(
         NodeSettings.make(LEAST | more)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_an_agent_that_cannot_be_is_refused_in_words() -> None:
+    settings = NodeSettings.make(LEAST | {"peers": ["b", "c"], "max_agents": 2})
+    with pytest.raises(ValueError, match="a larger max_agents"):
+        settings.agent(settings.id, settings.peers)
+
+
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(ValueError, match=r"delta.*fleet.*id.*state.*zoo"):
         NodeSettings.make({"sigma": 0.5, "delta": 2, "zoo": 1})
 
@@ -119,18 +128,18 @@ def test_the_agent_is_the_one_that_the_settings_describe() -> None:
 
 def test_replies_are_judged_at_the_risk_of_one_comparison_or_not_at_all() -> None:
     settings = AgentSettings(sigma=0.5, max_agents=10, rate=2.0, burst=7)
-    scrutiny = settings.scrutiny()
-    assert scrutiny is not None
-    assert scrutiny.log_risk == -math.log(settings.agent("a").bound.gamma)
-    assert (scrutiny.rate, scrutiny.burst) == (2.0, 7)
+    checks = settings.reply_checks(settings.agent("a"))
+    assert checks is not None
+    assert checks.log_risk == -math.log(settings.agent("a").bound.gamma)
+    assert (checks.rate, checks.burst) == (2.0, 7)
     trusting = AgentSettings(sigma=0.5, trusting=True)
-    assert trusting.scrutiny() is None
+    assert trusting.reply_checks(trusting.agent("a")) is None
     assert trusting.agent("a").cap is None
 
 
 def test_a_client_listens_nowhere_and_keys_open_the_way_to_other_machines() -> None:
     client = NodeSettings.make(LEAST | {"mode": "client", "connect": ["127.0.0.1:7"]})
-    assert client.wiring().listen == ()
+    assert client.connection.listen == ()
     away = LEAST | {"connect": ["router.example:7447"]}
-    assert NodeSettings.make(away | {"keys": "keys/hall"}).wiring().keys is not None
-    assert NodeSettings.make(away | {"insecure": True}).wiring().keys is None
+    assert NodeSettings.make(away | {"keys": "keys/hall"}).connection.keys is not None
+    assert NodeSettings.make(away | {"insecure": True}).connection.keys is None

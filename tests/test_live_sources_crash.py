@@ -15,11 +15,13 @@ N_KILLS = 4
 NODE = """
 import asyncio, json, os, sys
 from pathlib import Path
-from colme.live.sources import source_of
+from colme.live.sources import FileSource, make_source
 
 async def main(word, store):
     state = json.loads(store.read_text()) if store.exists() else {"values": [], "position": None}
-    source, arrived = source_of(word, interval=0.001), asyncio.Queue(5)
+    path = word.removeprefix("file:")
+    source = make_source(word) if path == word else FileSource(path, interval=0.001)
+    arrived = asyncio.Queue(5)
 
     async def read():
         async for sample in source.samples(state["position"]):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from colme.live.sources import Following, Sample
-from colme.live.sources.opened import HEAD
+from colme.live.sources import FileSource, Sample
+from colme.live.sources.file_source import HEAD
 
 Story = Callable[["Reader"], Awaitable[None]]
 
@@ -20,7 +20,7 @@ class Reader:
     def __init__(self, path: Path, resume: str | None = None) -> None:
         self.path = path
         self.notes: list[str] = []
-        self.source = Following(path, interval=0.001, on_bad=self.notes.append)
+        self.source = FileSource(path, interval=0.001, on_bad=self.notes.append)
         self.samples: AsyncIterator[Sample] = self.source.samples(resume)
         self.position = ""
 
@@ -122,7 +122,7 @@ def test_a_file_that_is_cut_begins_anew(path: Path) -> None:
         await reader.take(4)
 
     (note,) = tell(path, story).notes
-    assert "cut or written anew" in note
+    assert "truncated or rewritten" in note
 
 
 def test_a_file_cut_and_grown_beyond_its_old_size_between_two_looks_begins_anew(path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_rotated_file_is_read_to_its_end_before_the_new_one(path: Path) -> Non
 
     (note,) = tell(path, story).notes
     assert "replaced by another file" in note
-    assert "incomplete last line b'6' left out" in note
+    assert "ignoring its incomplete last line b'6'" in note
 
 
 def test_a_file_removed_and_made_again_begins_anew(path: Path) -> None:
@@ -252,7 +252,7 @@ def test_waiting_for_a_line_can_be_ended(path: Path, how: str) -> None:
     append(path, "1\n")
 
     async def run() -> None:
-        source = Following(path, interval=60)
+        source = FileSource(path, interval=60)
         samples = source.samples(None)
         await anext(samples)
         waiting = asyncio.ensure_future(anext(samples))
@@ -281,4 +281,4 @@ def test_only_regular_files_can_be_followed(path: Path) -> None:
 
 def test_the_interval_is_positive(path: Path) -> None:
     with pytest.raises(ValueError, match="interval must be greater than 0; received 0"):
-        Following(path, interval=0)
+        FileSource(path, interval=0)

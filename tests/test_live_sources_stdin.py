@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from colme.live.sources import Sample, StandardInput
+from colme.live.sources import Sample, StdinSource
 
 LINES = b"0.5\n\nwarm\n0.7\r\n" + b"9" * 100_000 + b'\n{"value": 0.6}\n'
 SAMPLES = [Sample(0.5, "1"), Sample(0.7, "4"), Sample(0.6, "6")]
 
 
-async def collect(source: StandardInput) -> list[Sample]:
+async def collect(source: StdinSource) -> list[Sample]:
     return [sample async for sample in source.samples(None)]
 
 
@@ -35,25 +35,25 @@ def test_a_file_is_read_to_its_end(tmp_path: Path) -> None:
     path, notes = tmp_path / "readings", list[str]()
     path.write_bytes(LINES)
     with path.open("rb") as file:
-        assert asyncio.run(collect(StandardInput(file.fileno(), on_bad=notes.append))) == SAMPLES
+        assert asyncio.run(collect(StdinSource(file.fileno(), on_bad=notes.append))) == SAMPLES
     assert [note[:27] for note in notes] == [f"line {n} of standard input: n" for n in (3, 5)]
 
 
 def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:
     (tmp_path / "readings").write_bytes(b"1\n2")
     with (tmp_path / "readings").open("rb") as file:
-        found = asyncio.run(collect(StandardInput(file.fileno())))
+        found = asyncio.run(collect(StdinSource(file.fileno())))
     assert found == [Sample(1.0, "1"), Sample(2.0, "2")]
 
 
 def test_nothing_is_an_end() -> None:
     with Path(os.devnull).open("rb") as nothing:
-        assert asyncio.run(collect(StandardInput(nothing.fileno()))) == []
+        assert asyncio.run(collect(StdinSource(nothing.fileno()))) == []
 
 
 def test_a_pipe_is_read_as_it_is_written() -> None:
     async def read(reader: int, writer: int) -> list[Sample]:
-        samples, found = StandardInput(reader).samples(None), []
+        samples, found = StdinSource(reader).samples(None), []
         for piece in (b"1\n", b"2\n3", b"4\n"):
             os.write(writer, piece)
             found.append(await asyncio.wait_for(anext(samples), 5))
@@ -67,7 +67,7 @@ def test_a_pipe_is_read_as_it_is_written() -> None:
 def test_a_pipe_is_not_read_ahead() -> None:
     async def read(reader: int, writer: int) -> int:
         os.set_blocking(writer, False)
-        samples, n_written = StandardInput(reader).samples(None), 0
+        samples, n_written = StdinSource(reader).samples(None), 0
         await asyncio.to_thread(os.write, writer, b"1\n")
         await anext(samples)
         for _ in range(20):
@@ -85,7 +85,7 @@ def test_a_pipe_is_not_read_ahead() -> None:
 @pytest.mark.parametrize("how", ["close", "cancel"])
 def test_an_open_pipe_holds_no_one_up(how: str) -> None:
     async def read(reader: int) -> list[Sample]:
-        source = StandardInput(reader)
+        source = StdinSource(reader)
         reading = asyncio.create_task(collect(source))
         await asyncio.sleep(0.01)
         if how == "close":
@@ -103,7 +103,7 @@ def test_an_open_pipe_holds_no_one_up(how: str) -> None:
 
 def test_the_event_loop_goes_on_while_nothing_comes() -> None:
     async def read(reader: int, writer: int) -> float:
-        reading = asyncio.ensure_future(anext(StandardInput(reader).samples(None)))
+        reading = asyncio.ensure_future(anext(StdinSource(reader).samples(None)))
         for _ in range(20):
             await asyncio.sleep(0)
         os.write(writer, b"3\n")
@@ -118,7 +118,7 @@ def test_a_terminal_is_read_line_by_line_to_its_end(is_hung_up: bool) -> None:
     keyboard, terminal = os.openpty()
 
     async def read() -> list[Sample]:
-        reading = asyncio.create_task(collect(StandardInput(terminal)))
+        reading = asyncio.create_task(collect(StdinSource(terminal)))
         os.write(keyboard, b"1\n2\n")
         await asyncio.sleep(0.01)
         if is_hung_up:
@@ -137,21 +137,21 @@ def test_a_terminal_is_read_line_by_line_to_its_end(is_hung_up: bool) -> None:
 
 def test_it_says_that_it_cannot_be_resumed() -> None:
     async def read() -> None:
-        source = StandardInput(os.open(os.devnull, os.O_RDONLY), on_bad=notes.append)
+        source = StdinSource(os.open(os.devnull, os.O_RDONLY), on_bad=notes.append)
         assert [sample async for sample in source.samples("12")] == []
 
     notes: list[str] = []
     asyncio.run(read())
     assert len(notes) == 1
-    assert "standard input cannot be resumed" in notes[0]
+    assert "standard input cannot resume" in notes[0]
 
 
 PROGRAM = """
 import asyncio
-from colme.live.sources import source_of
+from colme.live.sources import make_source
 
 async def read():
-    source = source_of("-")
+    source = make_source("-")
     samples = source.samples(None)
     print((await anext(samples)).value, flush=True)
     try:

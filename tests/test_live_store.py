@@ -12,29 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from storing import FILE, content, opened, past_of, run
 
-from colme.live.store import LARGEST_ENTRY, Past, Store, StoreBusy, StoreError
+from colme.live.store import LARGEST_ENTRY, SavedState, Store, StoreBusy, StoreError
 
 
 def test_an_agent_finds_its_past(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        new = store.adopt("ada")
+        new = store.register("ada")
         run(store.append("ada", b"one", b"two"))
         assert store.journal_length("ada") == 2
         run(store.checkpoint("ada", b"one and two"))
         assert store.journal_length("ada") == 0
         run(store.append("ada", b"three"), store.append("ada"), store.append("ada", b""))
         assert store.journal_length("ada") == 2
-    assert new == Past(new.life, None, ())
-    assert past_of(tmp_path) == Past(new.life, b"one and two", (b"three", b""))
+    assert new == SavedState(new.life, None, ())
+    assert past_of(tmp_path) == SavedState(new.life, b"one and two", (b"three", b""))
     with opened(tmp_path) as store:
-        store.adopt("ada")
+        store.register("ada")
         assert store.journal_length("ada") == 2
         assert store.n_commits == 0
 
 
 def test_an_empty_state_is_a_checkpoint(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        store.adopt("ada")
+        store.register("ada")
         run(store.append("ada", b"one"), store.checkpoint("ada", b""))
     assert past_of(tmp_path).checkpoint == b""
 
@@ -71,28 +71,28 @@ def test_any_interleaving_comes_to_what_plain_lists_hold(plan: list[Any]) -> Non
 
 async def follow(plan: list[Any], place: Path) -> None:
     folder = place / "0"
-    store = Store.open(folder, "garden", sync=False)
-    model: dict[str, Past] = {}
+    store = Store(folder, "garden", sync=False)
+    model: dict[str, SavedState] = {}
     for number, step in enumerate([*plan, "crash", "close"], 1):
         if isinstance(step, str):
             if step == "crash":  # what a kill would leave, as nothing is being written
                 folder = Path(shutil.copytree(folder, place / str(number)))
             await store.close()
-            store = Store.open(folder, "garden", sync=False)
-            assert model == {agent: store.adopt(agent) for agent in model}
+            store = Store(folder, "garden", sync=False)
+            assert model == {agent: store.register(agent) for agent in model}
             continue
         calls = []
         for agent, n_events in step:
             if agent not in model:
-                model[agent] = store.adopt(agent)
+                model[agent] = store.register(agent)
             past, state = model[agent], b"state %d" % number
             events = tuple(b"%d %d" % (number, len(past.events) + k) for k in range(n_events))
             if events:
                 calls.append(store.append(agent, *events))
-                model[agent] = Past(past.life, past.checkpoint, past.events + events)
+                model[agent] = SavedState(past.life, past.checkpoint, past.events + events)
             else:
                 calls.append(store.checkpoint(agent, state))
-                model[agent] = Past(past.life, state, ())
+                model[agent] = SavedState(past.life, state, ())
         await asyncio.gather(*calls)
         for agent, past in model.items():
             assert store.journal_length(agent) == len(past.events)
@@ -103,7 +103,7 @@ def test_those_who_wait_are_committed_together(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         names = [f"agent {number}" for number in range(200)]
         for name in names:
-            store.adopt(name)
+            store.register(name)
         run(*(store.append(name, name.encode()) for name in names))
         assert store.n_commits < 20
     assert past_of(tmp_path, "agent 7").events == (b"agent 7",)
@@ -119,8 +119,8 @@ def test_what_a_cancelled_caller_began_is_kept_and_others_go_on(tmp_path: Path) 
         await store.append("bob", b"after")
 
     with opened(tmp_path) as store:
-        store.adopt("ada")
-        store.adopt("bob")
+        store.register("ada")
+        store.register("bob")
         asyncio.run(cancel(store))
     assert past_of(tmp_path).events == tuple(b"%d" % number for number in range(60))
     assert past_of(tmp_path, "bob").events == (b"after",)
@@ -132,7 +132,7 @@ def test_a_store_outlives_the_event_loop_that_wrote(tmp_path: Path) -> None:
         await asyncio.sleep(0)
 
     with opened(tmp_path) as store:
-        store.adopt("ada")
+        store.register("ada")
         asyncio.run(leave(store))
         run(store.append("ada", b"heard"))
     assert past_of(tmp_path).events == (b"left behind", b"heard")
@@ -140,8 +140,8 @@ def test_a_store_outlives_the_event_loop_that_wrote(tmp_path: Path) -> None:
 
 def test_closing_finishes_what_was_begun_and_can_be_repeated(tmp_path: Path) -> None:
     async def leave() -> None:
-        store = Store.open(tmp_path, "garden")
-        store.adopt("ada")
+        store = Store(tmp_path, "garden")
+        store.register("ada")
         tasks = [asyncio.create_task(store.append("ada", b"%d" % k)) for k in range(9)]
         await asyncio.sleep(0)
         await asyncio.gather(store.close(), store.close())
@@ -152,7 +152,7 @@ def test_closing_finishes_what_was_begun_and_can_be_repeated(tmp_path: Path) -> 
             with pytest.raises(StoreError, match="has been closed: open the store again"):
                 await call
         with pytest.raises(StoreError, match="has been closed: open the store again"):
-            store.adopt("bob")
+            store.register("bob")
 
     asyncio.run(leave())
     assert len(past_of(tmp_path).events) == 9
@@ -173,7 +173,7 @@ def test_log_and_file_stay_small_whoever_lags_behind(tmp_path: Path) -> None:
 
     with opened(tmp_path) as store:
         for name in ["lagging", *names]:
-            store.adopt(name)
+            store.register(name)
         run(store.append("lagging", b"the only event"))
         asyncio.run(live(store))
     assert sizes.keys() == {FILE, FILE + "-wal"}
@@ -189,21 +189,21 @@ def test_log_and_file_stay_small_whoever_lags_behind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", None, b"ada", 3])
 def test_every_name_is_a_non_empty_string(tmp_path: Path, name: Any) -> None:
     with pytest.raises(ValueError, match=f"fleet must be a non-empty string; received {name!r}"):
-        Store.open(tmp_path, name)
+        Store(tmp_path, name)
     with (
         opened(tmp_path) as store,
         pytest.raises(ValueError, match=f"agent must be a non-empty string; received {name!r}"),
     ):
-        store.adopt(name)
+        store.register(name)
 
 
 def test_mistakes_of_a_caller_are_named_and_change_nothing(tmp_path: Path) -> None:
     text: Any = "text"
     with opened(tmp_path) as store:
-        store.adopt("ada")
+        store.register("ada")
         with pytest.raises(ValueError, match="agent 'ada' is here already"):
-            store.adopt("ada")
-        with pytest.raises(ValueError, match="agent 'bob' is not here: adopt it before it writes"):
+            store.register("ada")
+        with pytest.raises(ValueError, match="agent 'bob' is not here: register it"):
             run(store.append("bob", b"one"))
         with pytest.raises(ValueError, match="event must be bytes; received str"):
             run(store.append("ada", b"one", text))
@@ -216,8 +216,8 @@ def test_mistakes_of_a_caller_are_named_and_change_nothing(tmp_path: Path) -> No
 
 def test_one_store_at_a_time_has_a_folder(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        store.adopt("ada")
+        store.register("ada")
         with pytest.raises(StoreBusy, match=r"colme\.sqlite is open elsewhere: stop the process"):
-            Store.open(tmp_path, "garden")
+            Store(tmp_path, "garden")
         run(store.append("ada", b"one"))
     assert past_of(tmp_path).events == (b"one",)

@@ -6,17 +6,21 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
+import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from storing import AGENTS, FLEET, TOGETHER, numbers
+from storing import AGENTS, FILE, FLEET, TOGETHER, numbers
 
-from colme.live.store import Store, StoreBusy
+from colme.live.store import Store, StoreBusy, StoreUnwritable
+from colme.live.store.database_file import open_file
 
 SCRIPT = Path(__file__).with_name("storing.py")
 N_KILLS = 15
@@ -68,9 +72,9 @@ def serving(folder: Path) -> Iterator[Serving]:
 
 
 def kept(folder: Path) -> dict[str, list[int]]:
-    store = Store.open(folder, FLEET)
+    store = Store(folder, FLEET)
     try:
-        return {agent: numbers(store.adopt(agent)) for agent in AGENTS}
+        return {agent: numbers(store.register(agent)) for agent in AGENTS}
     finally:
         asyncio.run(store.close())
 
@@ -99,7 +103,7 @@ def test_one_process_at_a_time_has_a_store_until_it_is_killed(tmp_path: Path) ->
         server.start()
         server.hear()
         with pytest.raises(StoreBusy, match=r"colme\.sqlite is open elsewhere: stop the process"):
-            Store.open(tmp_path, FLEET)
+            Store(tmp_path, FLEET)
         server.hear()  # it has not noticed
         server.kill()
         assert all(kept(tmp_path).values())
@@ -119,3 +123,81 @@ def test_a_full_disk_refuses_writes_whole_until_there_is_room(
         assert len(found) % TOGETHER == 0
         assert len(found) > 0
     assert len(lines) == (1 if end == "die" else 2)
+
+
+# What must reach the disk, and in which order
+
+
+@pytest.mark.parametrize(("sync", "level"), [(True, 2), (False, 1)], ids=["sync", "no sync"])
+def test_a_store_waits_for_the_disk_at_every_commit_unless_told_otherwise(
+    tmp_path: Path, sync: bool, level: int
+) -> None:
+    """2 is FULL: every commit is synced; 1 is NORMAL: only when the log is folded in."""
+    with closing(open_file(tmp_path, FLEET, sync=sync)) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_the_name_of_a_new_file_is_synced_once_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[list[str]] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            assert os.path.samestat(os.fstat(descriptor), tmp_path.stat())
+            synced.append(sorted(path.name for path in tmp_path.iterdir()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    open_file(tmp_path, FLEET, sync=True).close()
+    assert synced == [[FILE]]
+    open_file(tmp_path, FLEET, sync=True).close()
+    assert len(synced) == 1
+
+
+class Unsynced:
+    """A connection whose next commit fails, as if the disk had refused its last sync."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection, self.is_failing = connection, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
+        if statement == "COMMIT" and self.is_failing:
+            self.is_failing = False
+            raise sqlite3.OperationalError("disk I/O error")
+        return self._connection.execute(statement, *arguments)
+
+
+def n_failed(folder: Path) -> int:
+    with closing(open_file(folder, FLEET, sync=True)) as connection:
+        found: int = connection.execute("SELECT n_failed FROM about").fetchone()[0]
+        return found
+
+
+def test_after_a_failed_commit_another_transaction_takes_its_place_in_the_log(
+    tmp_path: Path,
+) -> None:
+    """Else a crash could bring back, from the end of the log, what was reported as failed."""
+
+    async def main() -> None:
+        store = Store(tmp_path / "state", FLEET)
+        store.register("ada")
+        await store.append("ada", b"1")
+        connection = Unsynced(store._tables.connection)
+        store._tables.connection = connection  # type: ignore[assignment]
+        connection.is_failing = True
+        with pytest.raises(StoreUnwritable, match="nothing of it is kept"):
+            await store.append("ada", b"lost")
+        shutil.copytree(tmp_path / "state", tmp_path / "image")
+        assert n_failed(tmp_path / "image") == 1
+        await store.append("ada", b"2")
+        await store.close()
+
+    asyncio.run(main())
+    assert kept(tmp_path / "state")["ada"] == [1, 2]
+    assert kept(tmp_path / "image")["ada"] == [1]

@@ -19,7 +19,7 @@ def test_another_program_may_not_have_the_file_open_either(tmp_path: Path) -> No
     with closing(sqlite3.connect(tmp_path / FILE)) as other:
         other.execute("SELECT * FROM agent").fetchone()
         with pytest.raises(StoreBusy, match="is open elsewhere"):
-            Store.open(tmp_path, "garden")
+            Store(tmp_path, "garden")
     assert len(past_of(tmp_path).events) == 40
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_not_right_is_refused_and_left_as_it_is(
     before = content(tmp_path)
     for _ in range(2):  # nothing stays locked either
         with pytest.raises(StoreError, match=message) as caught:
-            Store.open(tmp_path, "garden")
+            Store(tmp_path, "garden")
         assert str(tmp_path / FILE) in str(caught.value)
     assert content(tmp_path) == before
 
@@ -112,7 +112,7 @@ def crashed(place: Path) -> Path:
     """Return a folder as a kill leaves it, with a log beside the file."""
     fill(place / "first")
     with opened(place / "first") as store:
-        store.adopt("ada")
+        store.register("ada")
         run(store.append("ada", b"in the log"))
         return Path(shutil.copytree(place / "first", place / "crashed"))
 
@@ -126,7 +126,7 @@ def test_a_damaged_file_with_a_log_is_left_as_it_is(
     before = content(folder)
     assert before[FILE + "-wal"]
     with pytest.raises(StoreError, match=r"is damaged: .*; nothing was changed"):
-        Store.open(folder, "garden")
+        Store(folder, "garden")
     assert content(folder) == before
 
 
@@ -134,7 +134,7 @@ def test_a_log_of_another_fleet_is_left_as_it_is(tmp_path: Path) -> None:
     folder = crashed(tmp_path)
     before = content(folder)
     with pytest.raises(StoreError, match="belongs to fleet 'garden' and not to 'desert'"):
-        Store.open(folder, "desert")
+        Store(folder, "desert")
     assert content(folder) == before
     assert past_of(folder).events[-1] == b"in the log"
 
@@ -179,10 +179,10 @@ def test_a_row_that_is_not_what_was_written_is_refused_and_left_as_it_is(
     with opened(tmp_path) as store:
         for _ in range(2):
             with pytest.raises(StoreError, match=f"is damaged: {message}.* is not what was writ"):
-                store.adopt("ada")
+                store.register("ada")
         with pytest.raises(ValueError, match="agent 'ada' is not here"):
             run(store.append("ada", b"one"))
-        assert len(store.adopt("bob").events) == 40
+        assert len(store.register("bob").events) == 40
     assert content(tmp_path) == before
 
 
@@ -210,7 +210,7 @@ def test_a_folder_that_cannot_be_written_is_refused(mode: int | None, below: str
             (folder / FILE).chmod(mode)
         message = "cannot be read and written: .*; nothing was changed: give the user"
         with without_privileges(folder), pytest.raises(StoreError, match=message):
-            Store.open(folder / below, "garden")
+            Store(folder / below, "garden")
         assert sorted(path.name for path in folder.iterdir()) == [FILE] * (mode is not None)
 
 
@@ -218,5 +218,5 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("mine")
     for folder in (tmp_path / "state", tmp_path / "state" / "below"):
         with pytest.raises(StoreError, match=r"state.* cannot be read and written: .* choose"):
-            Store.open(folder, "garden")
+            Store(folder, "garden")
     assert content(tmp_path) == {"state": b"mine"}

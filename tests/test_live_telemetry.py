@@ -7,8 +7,8 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from local_fleets import REPORT
 from prometheus_client.parser import text_string_to_metric_families
-from test_live_fleet import REPORT
 
 from colme.live.telemetry import Metrics, serve_metrics
 

@@ -4,8 +4,8 @@ import pytest
 
 from colme.memory import Memory
 from colme.messages import Reply
-from colme.rules import Choice, view
-from colme.summary import View
+from colme.rules import Choice
+from colme.summary import View, view_at
 
 JOINT = Choice(2, 2, 0, eta=0.0, log_risk=1.0)
 SEEN = View(0.5, 3.0, radius=0.1, epoch=2.0)
@@ -24,21 +24,21 @@ def test_entries_are_added_in_order_and_once() -> None:
 def test_an_entry_given_to_another_is_blank() -> None:
     memory = Memory("a", ["a", "b"], 2, JOINT._replace(within=0.2))
     memory.write(Reply("b", 0.5, 3), SEEN)
-    memory.row.member[1], memory.row.shown[1] = False, True
-    memory.give(1, "c")
-    assert view(memory.row, 1) == View()
+    memory.row.member[1], memory.row.confirmed[1] = False, True
+    memory.replace(1, "c")
+    assert view_at(memory.row.views, 1) == View()
     assert memory.replies[1] == Reply("c", 0.0, 0)
-    assert (memory.row.member[1], memory.row.shown[1]) == (True, False)
+    assert (memory.row.member[1], memory.row.confirmed[1]) == (True, False)
     assert list(memory.index) == ["a", "c"]
     with pytest.raises(ValueError, match="non-empty string; received ''"):
-        memory.give(1, "")
+        memory.replace(1, "")
     assert list(memory.index) == ["a", "c"]
 
 
 def test_a_known_class_decides_who_is_a_member() -> None:
     memory = Memory("a", ["a", "b", "c"], 3, JOINT._replace(class_test=1), frozenset("ac"))
     assert memory.named(memory.row.member) == {"a", "c"}
-    memory.give(2, "d")
+    memory.replace(2, "d")
     assert memory.named(memory.row.member) == {"a"}
 
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from colme import Agent, Algorithm, Query, Reply, Snapshot
 from colme.bounds import Laplace, split_risk
-from colme.model import N_FACTS, Model
+from colme.model import Fit, Model
 
 BOUND = Laplace(0.5, split_risk(0.01, 3))
 SNAPSHOT = Snapshot(
@@ -30,7 +30,7 @@ SNAPSHOT = Snapshot(
     excluded=(),
     shown=(),
     stream={"count": 4, "_mean": 0.2, "_squares": 0.125},
-    model=tuple(tuple(part) for part in Model.blank()),
+    model=Model.blank().parts(),
     room=None,
 )
 JOINT = Snapshot(
@@ -132,7 +132,7 @@ def test_json_keeps_every_bit_of_a_snapshot(
         "replies": (Reply("b", means[0], 3, squares, shape), Reply("a", means[1], 4)),
         "classmates": None,
         "stream": {"count": 4, "_mean": means[1], "_squares": abs(fact)},
-        "model": ((fact,) * N_FACTS, *SNAPSHOT.model[1:]),
+        "model": ((fact,) * len(fields(Fit)), *SNAPSHOT.model[1:]),
     }
     snapshot = Snapshot(**(vars(SNAPSHOT) | changes))
     text = snapshot.to_json()

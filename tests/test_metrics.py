@@ -181,14 +181,14 @@ def test_what_was_not_recorded_is_asked_for() -> None:
     trajectory = made_up(0)
     no_estimates = Trajectory(**(vars(trajectory) | {"estimates": None}))
     no_counts = Trajectory(**(vars(trajectory) | {"class_counts": None}))
-    with pytest.raises(ValueError, match=r"record=Record\(estimates=True\)"):
+    with pytest.raises(ValueError, match=r"record=colme\.Record\(estimates=True\)"):
         metrics.errors(no_estimates, TRUTH)
-    with pytest.raises(ValueError, match=r"record=Record\(estimates=True\)"):
+    with pytest.raises(ValueError, match=r"record=colme\.Record\(estimates=True\)"):
         metrics.convergence_times(no_estimates, TRUTH, 0.1)
     for metric in (metrics.precision, metrics.recall, metrics.pairwise_precision):
-        with pytest.raises(ValueError, match=r"record=Record\(class_counts=True\)"):
+        with pytest.raises(ValueError, match=r"record=colme\.Record\(class_counts=True\)"):
             metric(no_counts)
-    with pytest.raises(ValueError, match=r"record=Record\(class_counts=True\)"):
+    with pytest.raises(ValueError, match=r"record=colme\.Record\(class_counts=True\)"):
         metrics.identification_times(no_counts)
     no_likely = Trajectory(**(vars(trajectory) | {"likely_counts": None}))
     with pytest.raises(ValueError, match=r"Record\(likely_counts=True\)"):

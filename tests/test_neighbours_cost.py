@@ -10,12 +10,13 @@ import pytest
 
 from colme import Contacts
 from colme.neighbours import METHODS, Method, bytes_of_graph, bytes_of_state
-from colme.neighbours.consensus import Agreeing
-from colme.neighbours.graph import graph_of
-from colme.neighbours.passing import Passing
+from colme.neighbours.consensus import ConsensusState
+from colme.neighbours.graph import Graph
+from colme.neighbours.links import GraphSetting, Limits
+from colme.neighbours.message_passing import MessageState
 
 N, DEGREE = 5000, 8
-GRAPH = graph_of(Contacts.regular(N, DEGREE))
+GRAPH = Graph.of(Contacts.regular(N, DEGREE))
 
 
 def arrays(state: Any) -> Iterator[np.ndarray[Any, Any]]:
@@ -31,10 +32,10 @@ def arrays(state: Any) -> Iterator[np.ndarray[Any, Any]]:
     "method", [METHODS["c-colme"], METHODS["b-colme"], Method("messages", hops=1)]
 )
 def test_the_state_of_a_run_is_counted(method: Method) -> None:
-    if method.sharing.word == "messages":
-        state: Any = Passing.start(GRAPH, N, method.hops)
-    else:
-        state = Agreeing.start(GRAPH, np.zeros(N, np.int64))
+    limits = Limits(*np.zeros((2, 9)))
+    setting = GraphSetting.of(method, GRAPH, limits, np.zeros(N, np.int64))
+    kind: Any = MessageState if method.sharing.word == "messages" else ConsensusState
+    state = kind.start(setting)
     taken = sum(array.nbytes for array in arrays(state))
     assert taken == pytest.approx(bytes_of_state(method, N, N * DEGREE), rel=0.001)
 

@@ -13,8 +13,7 @@ from colme.experiment import Experiment, ProblemSpec
 from colme.paper import EXPERIMENTS, PUBLISHED, measure
 from colme.paper.classes import class_means, eta_classes, known_class_estimates
 from colme.paper.experiments import ALGORITHMS, EXTRA_ALGORITHMS, GAPS, at_gap, parts
-from colme.paper.measure import each_run
-from colme.paper.results import Curve
+from colme.paper.results import CurveOverRuns
 from colme.theory import Situation, class_sizes, identification_times
 
 SMALL = Experiment(
@@ -111,7 +110,7 @@ def test_measured_curves_are_the_published_aggregation() -> None:
 
 def test_curves_of_some_agents_average_only_those() -> None:
     values = np.random.default_rng(0).random((4, 6, 5))
-    curve = Curve()
+    curve = CurveOverRuns()
     for run in values:
         curve.fold(run)
     some = np.array([True, False, True, False, False])
@@ -142,18 +141,6 @@ def test_threads_do_not_show(threads: int) -> None:
         first, second = one.measured[name], many.measured[name]
         assert (first.convergence["0.05"] == second.convergence["0.05"]).all()
         assert (first.curves["error"].over().std == second.curves["error"].over().std).all()
-
-
-def test_runs_come_in_order_and_an_error_stops_them() -> None:
-    def work(run: int) -> int:
-        if run == 5:
-            raise ArithmeticError("run 5")
-        return run
-
-    runs = each_run(work, runs=100, at_once=3)
-    assert [next(runs) for _ in range(5)] == [0, 1, 2, 3, 4]
-    with pytest.raises(ArithmeticError, match="run 5"):
-        next(runs)
 
 
 def test_progress_ends_at_one() -> None:

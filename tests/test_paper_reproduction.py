@@ -15,8 +15,8 @@ import pytest
 
 from colme.cli import main
 from colme.paper import EXPERIMENTS, Reproduction, draw_figures, reproduce
+from colme.paper.figure_list import FIGURES
 from colme.paper.files import write
-from colme.paper.panels import PANELS
 
 RUNS = 3
 
@@ -79,7 +79,7 @@ def test_everything_is_written(whole: Reproduction) -> None:
     names = {path.name for path in whole.folder.iterdir()}
     assert names == {"tables.json", "tables.md", "figures", "report.html"}
     figures = {path.name for path in (whole.folder / "figures").iterdir()}
-    assert figures == {f"{panel.name}.{kind}" for panel in PANELS for kind in ("png", "svg")}
+    assert figures == {f"{figure.name}.{kind}" for figure in FIGURES for kind in ("png", "svg")}
     assert json.loads((whole.folder / "tables.json").read_text()) == whole.content
     text = (whole.folder / "tables.md").read_text()
     assert "| round-robin | 0.2 | 1378 ± 194 (2150) |" in text
@@ -122,7 +122,7 @@ def test_the_report_needs_nothing_but_itself(page: str) -> None:
     assert "http" not in page
     assert not re.search(r"<(script|link|iframe|object)\b|@import|url\(", page)
     sources = re.findall(r'src="([^"]{0,26})', page)
-    assert sources == ["data:image/svg+xml;base64,"] * len(PANELS)
+    assert sources == ["data:image/svg+xml;base64,"] * len(FIGURES)
 
 
 def test_pictures_in_the_report_fetch_nothing(page: str) -> None:
@@ -137,8 +137,8 @@ def test_the_report_tells_parameters_seeds_versions_and_durations(page: str) -> 
         assert words in page
     for name in EXPERIMENTS:
         assert name in page
-    for panel in PANELS:
-        assert panel.caption.split(":")[0] in page
+    for figure in FIGURES:
+        assert figure.caption.split(":")[0] in page
 
 
 def test_only_runs_what_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

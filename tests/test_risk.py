@@ -10,13 +10,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from engine_runs import NO_COUNTS, everyone, run_block
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from colme import kernels
 from colme.algorithm import ClassTest, QueryStrategy, Weighting
 from colme.bounds import (
     Bound,
@@ -27,9 +27,9 @@ from colme.bounds import (
     spend_risk,
     split_risk,
 )
+from colme.engine import Agents, Output, Workspace
 from colme.rules import Choice
-from colme.summary import View
-from colme.views import Views, views_of
+from colme.summary import UNHEARD, View, views_of
 
 Array = NDArray[np.float64]
 
@@ -49,9 +49,7 @@ def views_over_time(
     """Return what many streams say [stream, step] with so many samples at each step."""
     samples = rng.normal(0.3, deviation, (HORIZON, PAIRS))
     views = views_of(samples, [bound] * PAIRS, with_squares=False)
-    unknown = View()._asdict()
-    unknown.pop("precision")  # nobody tells
-    nobody = [np.full((PAIRS, 1), value) for value in unknown.values()]
+    nobody = [np.full((PAIRS, 1), value) for value in UNHEARD]
     return [np.hstack([n, v])[:, counts] for n, v in zip(nobody, views, strict=True)]
 
 
@@ -75,35 +73,25 @@ def excluded_pairs(
     # For each layout of its arrays the loop would be compiled again.
     fields = [np.ascontiguousarray(np.stack(pair, 1)) for pair in zip(*both, strict=True)]
     return sum(
-        excludes(Views(*(field[pair] for field in fields)), -math.log(RISK))
-        for pair in range(PAIRS)
+        excludes(View(*(field[pair] for field in fields)), -math.log(RISK)) for pair in range(PAIRS)
     )
 
 
 @cache
-def room(n_agents: int) -> tuple[kernels.Fleet, kernels.Desk]:
-    """Return a fleet where everybody knows everybody, and the desk at which all trials are done."""
-    return kernels.Fleet.of_all(n_agents), kernels.Desk.blank(n_agents, n_classes=1)
+def room(n_agents: int) -> tuple[Agents, Workspace]:
+    """Return agents that all know each other, and the workspace of all trials."""
+    return everyone([0] * n_agents), Workspace.blank(n_agents, n_classes=1)
 
 
-def excludes(views: Views, log_risk: float, choice: Choice = JOINT) -> bool:
+def excludes(views: View[Array], log_risk: float, choice: Choice = JOINT) -> bool:
     """Return whether the first agent has excluded anyone by the end."""
-    n_agents, horizon = views.means.shape
+    n_agents, horizon = views.mean.shape
     slots = np.append(np.full(horizon - 1, -1), 0)
     estimates, counts = np.empty((n_agents, 1)), np.empty((n_agents, 1, 1), np.int16)
-    kernels.collaborate(
-        views,
-        choice._replace(log_risk=log_risk),
-        *room(n_agents),
-        np.empty((0, 0), np.int64),
-        True,
-        0,
-        1,
-        np.zeros(n_agents, np.int64),
-        slots,
-        estimates,
-        counts,
-    )
+    agents, workspace = room(n_agents)
+    output = Output(estimates, counts, NO_COUNTS)
+    chosen = choice._replace(log_risk=log_risk)
+    run_block(chosen, agents, views, slots, output, last=1, workspace=workspace)
     return bool(counts[0, 0, 0] < n_agents)
 
 
@@ -188,8 +176,8 @@ def series_that_exclude(n_peers: int, runs: int, sigma: float, priced: bool, see
     n_excluding = 0
     for _ in range(runs):
         views = views_of(rng.normal(0, 0.5, (HORIZON, n_peers + 1)), bounds, with_squares=False)
-        views = views._replace(offsets=views.offsets + np.array(prices)[:, None])
-        views = Views(*map(np.ascontiguousarray, views))  # a layout for which the loop is compiled
+        views = views._replace(offset=views.offset + np.array(prices)[:, None])
+        views = View(*map(np.ascontiguousarray, views))  # a layout for which the loop is compiled
         n_excluding += excludes(views, -math.log(RISK), choice)
     return n_excluding
 

@@ -5,16 +5,18 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from engine_runs import NO_COUNTS, everyone, run_block
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from colme import Agent, Algorithm, Problem, Query, Reply, kernels
+from colme import Agent, Algorithm, Problem, Query, Reply
 from colme.algorithm import ALGORITHMS
 from colme.bounds import NormalMixture, split_risk
-from colme.rules import Choice, Row, agreement, robust_mean
-from colme.views import Views, views_of
+from colme.engine import Output
+from colme.rules import Choice, Numbers, Row, agreement, robust_mean
+from colme.summary import View, views_of
 
 Array = NDArray[np.float64]
 Lie = Callable[[Array, Array], tuple[Array, Array]]
@@ -22,17 +24,22 @@ Lie = Callable[[Array, Array], tuple[Array, Array]]
 
 def row_of(means: list[float], counts: list[float], variance: float = 0.25) -> Row:
     """Return a row whose agent 0 has samples of that variance, and an endless interval."""
-    row = Row.blank(len(means))._replace(means=list(means), counts=list(counts))
-    row.squares[0] = variance * (counts[0] - 1)
+    row = Row.blank(len(means), mean=list(means), n_samples=list(counts))
+    row.views.squares[0] = variance * (counts[0] - 1)
     return row
+
+
+def with_views(row: Row, **columns: Numbers) -> Row:
+    """Return the row with other columns."""
+    return row._replace(views=row.views._replace(**columns))
 
 
 def by_definition(row: Row) -> float:
     """Return the estimate of agent 0 once more, from whole arrays."""
-    means, counts = np.array(row.means), np.array(row.counts)
+    means, counts = np.array(row.views.mean), np.array(row.views.n_samples)
     own, n = means[0], counts[0]
-    variance = row.squares[0] / (n - 1)
-    votes = np.minimum(counts, n) * np.array(row.member) * np.array(row.shown)
+    variance = row.views.squares[0] / (n - 1)
+    votes = np.minimum(counts, n) * np.array(row.member) * np.array(row.confirmed)
     votes[0] = n  # the agent itself always counts
     heard = votes > 0
     means, votes = means[heard], votes[heard]
@@ -58,16 +65,16 @@ def rows(draw: st.DrawFn) -> Row:
 
 @given(rows())
 def test_the_estimate_follows_its_definition(row: Row) -> None:
-    assert robust_mean(0, len(row.means), row) == pytest.approx(by_definition(row), abs=1e-12)
+    assert robust_mean(0, len(row.views.mean), row) == pytest.approx(by_definition(row), abs=1e-12)
 
 
 @given(rows(), st.floats(-100, 100), st.floats(0.01, 100))
 def test_where_zero_is_and_how_large_units_are_is_all_the_same(
     row: Row, zero: float, unit: float
 ) -> None:
-    n, expected = len(row.means), by_definition(row)
-    moved = row._replace(means=[zero + unit * mean for mean in row.means])
-    moved.squares[0] *= unit**2
+    n, expected = len(row.views.mean), by_definition(row)
+    moved = with_views(row, mean=[zero + unit * mean for mean in row.views.mean])
+    moved.views.squares[0] *= unit**2
     assert robust_mean(0, n, moved) == pytest.approx(zero + unit * expected, abs=1e-7 * unit)
 
 
@@ -75,29 +82,30 @@ def test_where_zero_is_and_how_large_units_are_is_all_the_same(
 def test_what_a_peer_says_of_its_count_and_its_noise_buys_it_nothing(
     row: Row, squares: float, count: int
 ) -> None:
-    n, a = len(row.means), row.counts[0]
-    honest = row._replace(counts=[a] * n)
-    boasting = row._replace(counts=[a, *[float(count)] * (n - 1)])
-    boasting.squares[1:] = [squares] * (n - 1)
+    n, a = len(row.views.mean), row.views.n_samples[0]
+    honest = with_views(row, n_samples=[a] * n)
+    boasting = with_views(row, n_samples=[a, *[float(count)] * (n - 1)])
+    boasting.views.squares[1:] = [squares] * (n - 1)
     assert robust_mean(0, n, boasting) == robust_mean(0, n, honest)
 
 
 @given(rows(), st.floats(3.0, 1e9), st.sampled_from([-1, 1]), st.integers(1, 10**6))
 def test_who_is_far_away_has_no_say_at_all(row: Row, off: float, sign: int, count: int) -> None:
-    n = len(row.means)
-    joined = Row(*([*values, values[0]] for values in row))
-    joined.means[n], joined.counts[n], joined.member[n] = sign * off * 10, float(count), True
-    scale = math.sqrt(row.squares[0] / (row.counts[0] - 1))
-    if off * 10 - 1 > 3 * scale * math.sqrt(1 + math.log(1 + row.counts[0])):
+    n = len(row.views.mean)
+    views: View[Numbers] = View(*([*values, values[0]] for values in row.views))
+    joined = Row(views, [*row.member, True], [*row.confirmed, True])
+    views.mean[n], views.n_samples[n] = sign * off * 10, float(count)
+    scale = math.sqrt(row.views.squares[0] / (row.views.n_samples[0] - 1))
+    if off * 10 - 1 > 3 * scale * math.sqrt(1 + math.log(1 + row.views.n_samples[0])):
         assert robust_mean(0, n + 1, joined) == robust_mean(0, n, row)
 
 
 @given(rows(), st.floats(0, 0.5))
 def test_the_estimate_never_leaves_the_own_interval(row: Row, radius: float) -> None:
-    row.radii[0] = radius
-    off = robust_mean(0, len(row.means), row) - row.means[0]
+    row.views.radius[0] = radius
+    off = robust_mean(0, len(row.views.mean), row) - row.views.mean[0]
     assert abs(off) <= radius * (1 + 1e-12)
-    assert abs(off) == pytest.approx(min(radius, abs(by_definition(row) - row.means[0])))
+    assert abs(off) == pytest.approx(min(radius, abs(by_definition(row) - row.views.mean[0])))
 
 
 def test_without_samples_there_is_no_estimate_and_without_scatter_only_ones_own() -> None:
@@ -145,7 +153,7 @@ def final_errors() -> dict[tuple[str, Algorithm], float]:
     for run in range(RUNS):
         samples = PROBLEM.draw(STEPS * BATCH, 1, seed=run)[0]
         honest = views_of(samples, [bound] * N_AGENTS, with_squares=True, arrivals=arrivals)
-        views = Views(*(field.copy() for field in honest))
+        views = View(*(field.copy() for field in honest))
         for name, algorithm in errors:
             tell(LIES[name], bound, honest, views)
             found = final_estimates(views, Choice.of(algorithm, gamma))
@@ -154,33 +162,20 @@ def final_errors() -> dict[tuple[str, Algorithm], float]:
     return errors
 
 
-def final_estimates(views: Views, choice: Choice) -> Array:
+def final_estimates(views: View[Array], choice: Choice) -> Array:
     first, last = int(HONEST[0]), int(HONEST[-1]) + 1
     estimates: Array = np.empty((last - first, 1))
-    nothing: NDArray[np.int16] = np.empty((0, 0, 1), np.int16)
-    kernels.collaborate(
-        views,
-        choice,
-        kernels.Fleet.of_all(N_AGENTS),
-        kernels.Desk.blank(N_AGENTS, n_classes=1),
-        np.empty((0, 0), np.int64),
-        True,
-        first,
-        last,
-        np.zeros(N_AGENTS, np.int64),
-        np.append(np.full(STEPS - 1, -1), 0),
-        estimates,
-        nothing,
-    )
+    slots, output = np.append(np.full(STEPS - 1, -1), 0), Output(estimates, NO_COUNTS, NO_COUNTS)
+    run_block(choice, everyone([0] * N_AGENTS), views, slots, output, first=first, last=last)
     found: Array = estimates[HONEST - first, 0]
     return found
 
 
-def tell(lie: Lie, bound: NormalMixture, honest: Views, views: Views) -> None:
+def tell(lie: Lie, bound: NormalMixture, honest: View[Array], views: View[Array]) -> None:
     """Let the liars say what they want, with evidence as sharp as their counts."""
-    views.means[LIARS], views.counts[LIARS] = lie(honest.means[LIARS], honest.counts[LIARS])
-    shapes = zip(*(bound.shape(count) for count in views.counts[LIARS[0]]), strict=True)
-    for field, values in zip((views.spreads, views.slopes, views.offsets), shapes, strict=True):
+    views.mean[LIARS], views.n_samples[LIARS] = lie(honest.mean[LIARS], honest.n_samples[LIARS])
+    shapes = zip(*(bound.shape(count) for count in views.n_samples[LIARS[0]]), strict=True)
+    for field, values in zip((views.spread, views.slope, views.offset), shapes, strict=True):
         field[LIARS] = values
 
 

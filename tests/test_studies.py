@@ -114,9 +114,9 @@ def test_who_ruled_out_a_classmate_is_found() -> None:
 def test_progress_goes_up_to_the_end_and_names_what_runs() -> None:
     told: list[tuple[str, float]] = []
     work = Work(runs=2, parts=2, progress=lambda *what: told.append(what))
-    samples = work.draw(three_classes(6), 20)
+    scenario = work.scenario(three_classes(6), 20)
     for name in ("one", "two"):
-        work.simulate(name, samples, "local", sigma=0.5)
+        work.simulate(name, scenario, "local")
     shares = [share for _, share in told]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
@@ -187,5 +187,12 @@ def test_the_help_names_every_study_and_shows_no_python(
     assert ">>>" not in out
 
 
-def test_the_room_offers_its_names_in_order() -> None:
+def test_the_package_offers_its_names_in_order() -> None:
     assert studies.__all__ == ["STUDIES", "Curve", "Study", "run", "save"]
+
+
+def test_one_command_draws_every_figure_of_the_documentation() -> None:
+    root = Path(__file__).parents[1]
+    target = (root / "Makefile").read_text().split("\nfigures:")[1].split("\n\n")[0]
+    for figure in (root / "docs" / "figures").iterdir():
+        assert figure.stem.removeprefix("study-") in target

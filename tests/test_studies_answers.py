@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from colme.algorithm import ClassTest
-from colme.bounds import Restarted, usual_bound
+from colme.experiment import ChangeSpec, DriftSpec
 from colme.studies import Study, batches, conservative, drift, noise, rates, views
 from colme.studies.work import Work, three_classes
 
@@ -119,11 +118,11 @@ def test_alarms_are_counted_as_the_streams_give_them(drifted: Study) -> None:
 
 def test_a_restart_before_the_change_counts_as_one_for_nothing() -> None:
     job = work()
-    problem = three_classes(12).moving(0, to=2, share=1 / 3, time=100)
-    samples = job.draw(problem, 200)
-    samples[0, 50:, 5] += 3.0  # nobody said so
-    bound = Restarted(usual_bound(ClassTest.JOINT, 0.5, 0.001))
-    _, n_false = drift._alarms(bound, problem, samples, 100)
+    change = ChangeSpec.make({"at": 100, "from": 0, "to": 2, "share": 1 / 3})
+    problem = three_classes(12, changes=(change,))
+    scenario = job.scenario(problem, 200, drift=DriftSpec(restart=True))
+    scenario.samples[0, 50:, 5] += 3.0  # no change of the problem
+    _, n_false = drift._alarms(scenario, 100)
     assert n_false == 1
 
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from sweeps import TINY, expected
 
 import colme
-from colme.experiment import Experiment
-from colme.sweep import Sweep, measure_point, measure_trajectory, tabulate
+from colme.experiment import Experiment, measure_result
+from colme.sweep import Sweep, measure_point, tabulate
 from colme.sweep.grid import MOST_POINTS, combine, replace_keys
 from colme.sweep.results import columns_of, write_results
 
@@ -111,13 +111,13 @@ BAD_GRIDS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("change", "named"), BAD_GRIDS.values(), ids=BAD_GRIDS.keys())
-def test_a_bad_grid_is_told(change: dict[str, Any], named: str) -> None:
+def test_a_bad_grid_is_summary(change: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         Sweep.make(TINY | change)
     assert named in str(caught.value)
 
 
-def test_all_faults_of_all_points_are_told_at_once() -> None:
+def test_all_faults_of_all_points_are_summary_at_once() -> None:
     grid = {
         "problem.n_agents": [4, 0, 6],
         "delta": [0.1, 3],
@@ -126,11 +126,11 @@ def test_all_faults_of_all_points_are_told_at_once() -> None:
     }
     with pytest.raises(ValueError, match=r".") as caught:
         Sweep.make(TINY | {"grid": grid})
-    told = str(caught.value)
-    assert told.count("Extra inputs are not permitted") == 2
-    assert 'points 0, 1, 2, 3, 4, ... (problem.colour = "red"): problem.colour: Extra' in told
-    assert "(problem.n_agents = 0): problem.n_agents: Input should be greater than or" in told
-    assert "(delta = 3): delta: Input should be less than 1; received 3" in told
+    summary = str(caught.value)
+    assert summary.count("Extra inputs are not permitted") == 2
+    assert 'points 0, 1, 2, 3, 4, ... (problem.colour = "red"): problem.colour: Extra' in summary
+    assert "(problem.n_agents = 0): problem.n_agents: Input should be greater than or" in summary
+    assert "(delta = 3): delta: Input should be less than 1; received 3" in summary
     with pytest.raises(ValueError, match=r"^point 1 \(.*\): unknown algorithm 'magic'"):
         Sweep.make(TINY | {"grid": {"problem.n_agents": [4], "algorithms": [["local"], ["magic"]]}})
     with pytest.raises(ValueError, match=r"^all points: problem.class_means: Field required"):
@@ -167,22 +167,22 @@ def test_measures_are_those_of_the_metrics() -> None:
     content = {key: value for key, value in content.items() if key != "grid"}
     rows = measure_point(content)
     experiment = Experiment.make(content)
-    world = experiment.world()
+    scenario = experiment.build()
     assert rows["algorithm"] == ["local"] * 3 + ["round-robin"] * 3
     assert rows["run"] == [0, 1, 2] * 2
-    for place, trajectory in enumerate(experiment.run(world=world)):
-        told = world.summarise(trajectory, experiment.epsilons)
+    for place, trajectory in enumerate(experiment.run(scenario)):
+        summary = scenario.summarise(trajectory)
         three = slice(3 * place, 3 * place + 3)
-        assert np.mean(rows["final_error_mean"][three]) == pytest.approx(told["final_error"])
-        times = told["convergence_time"]["0.1"]["all"]
+        assert np.mean(rows["final_error_mean"][three]) == pytest.approx(summary["final_error"])
+        times = summary["convergence_time"]["0.1"]["all"]
         assert np.mean(rows["convergence_time_avg_0.1"][three]) == pytest.approx(times["avg"])
         assert max(rows["convergence_time_max_0.1"][three]) == times["max"]
         assert np.mean(rows["converged_share_0.1"][three]) == pytest.approx(times["within_horizon"])
-        known = told["identification_time"]["all"]
+        known = summary["identification_time"]["all"]
         assert np.mean(rows["identification_time_avg"][three]) == pytest.approx(known["avg"])
         assert np.mean(rows["identified_share"][three]) == pytest.approx(known["within_horizon"])
         assert trajectory.estimates is not None
-        errors = np.abs(trajectory.estimates[:, -1] - world.problem.true_means)
+        errors = np.abs(trajectory.estimates[:, -1] - scenario.problem.true_means)
         assert rows["final_error_q90"][three] == np.quantile(errors, 0.9, axis=1).tolist()
         assert rows["wrong_share_0.1"][three] == (errors > 0.1).mean(axis=1).tolist()
 
@@ -195,9 +195,11 @@ def test_changes_have_no_identification_time_and_errors_against_the_mean_of_the_
     assert rows["final_error_max"][0] == pytest.approx(5 * 9 / 300, abs=0.05)
 
 
-def test_who_has_no_estimate_is_wrong_but_has_no_error() -> None:
-    errors = np.array([[0.1, np.nan], [np.nan, np.nan]])
-    rows = tabulate(errors, {0.2: np.array([[3, 11], [11, 11]])}, None, horizon=10)
+def test_an_agent_without_estimate_is_wrong_but_has_no_error() -> None:
+    samples = np.array([[[0.1, 0.0]], [[0.0, 0.0]]])
+    arrivals = np.array([[[1, 0]], [[0, 0]]])
+    trajectory = colme.simulate(samples, "local", sigma=0.1, arrivals=arrivals)
+    rows = tabulate(measure_result(trajectory, np.zeros(2), (0.2,)))
     assert rows["final_error_mean"] == [0.1, None]
     assert rows["wrong_share_0.2"] == [0.5, 1.0]
     assert rows["converged_share_0.2"] == [0.5, 0.0]
@@ -207,8 +209,9 @@ def test_a_point_that_does_not_fit_is_thinned_and_says_so(monkeypatch: pytest.Mo
     problem = colme.Problem.gaussian([0.0], n_agents=2, sigma=0.1)
     record = colme.Record(every=4)
     thin = colme.simulate(problem.draw(10), "local", sigma=0.1, record=record)
-    assert measure_trajectory(thin, problem.true_means, (9.0,))["convergence_time_max_9"] == [4]
-    monkeypatch.setattr("colme.sweep.measuring.Record", partial(colme.Record, limit=1000))
+    rows = tabulate(measure_result(thin, problem.true_means, (9.0,)))
+    assert rows["convergence_time_max_9"] == [4]
+    monkeypatch.setattr("colme.sweep.measures.Record", partial(colme.Record, limit=1000))
     crowd = {"class_means": [0.0], "n_agents": 10, "sigma": 0.1}
     rows = measure_point({"problem": crowd, "horizon": 30, "runs": 2, "algorithms": ["local"]})
     assert rows["every"] == [6, 6]  # 30 steps of 2 runs of 10 agents take 8 + 2 bytes each

@@ -97,5 +97,5 @@ def check_end(spec: Path, how: signal.Signals, code: int, err: str) -> None:
     *progress, kept, last = err.splitlines()
     assert all(line.endswith(" of 20 points") for line in progress)
     where = f"finished points are kept in {journal_of(spec)}"
-    assert kept == f"colme: {where}: the same command goes on from there"
+    assert kept == f"colme: {where}: the same command continues from there"
     assert last == "colme: interrupted"

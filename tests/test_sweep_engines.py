@@ -150,7 +150,7 @@ def test_a_cluster_that_is_there_measures_the_same(tmp_path: Path) -> None:
 def test_a_scheduler_that_is_not_there_or_has_no_workers_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", 0.5)
+    monkeypatch.setattr("colme.sweep.engines.cluster_client.PATIENCE", 0.5)
     some = tasks(Sweep.make(TINY))
     address = f"tcp://{free_address()}"
     with pytest.raises(ValueError, match=f"cannot reach a scheduler at '{address}' within 0.5 s"):
@@ -178,7 +178,7 @@ def test_a_bad_address_is_one_line_at_once(tmp_path: Path) -> None:
 def test_something_else_than_a_scheduler_is_told(
     monkeypatch: pytest.MonkeyPatch, banner: bytes
 ) -> None:
-    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", 0.5)
+    monkeypatch.setattr("colme.sweep.engines.cluster_client.PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
@@ -195,9 +195,9 @@ def test_something_else_than_a_scheduler_is_told(
 def test_a_cluster_that_loses_its_workers_is_given_up_after_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", PATIENCE)
-    monkeypatch.setattr("colme.sweep.engines.clusters._LOOK", 0.05)
-    monkeypatch.setattr("colme.sweep.engines.clusters._ABSENCE", 0.3)
+    monkeypatch.setattr("colme.sweep.engines.cluster_client.PATIENCE", PATIENCE)
+    monkeypatch.setattr("colme.sweep.engines.cluster._LOOK", 0.05)
+    monkeypatch.setattr("colme.sweep.engines.cluster._ABSENCE", 0.3)
     many = tasks(Sweep.make(TINY | {"grid": {"problem.n_agents": [4], "seed": list(range(40))}}))
     with cluster(0) as address, worker_of(address, tmp_path) as worker:
         found = compute_on_cluster(many, scheduler=address)
@@ -238,7 +238,7 @@ def test_workers_of_another_version_or_none_are_refused(
     refused: str,
 ) -> None:
     make(tmp_path, "9.9.9")
-    monkeypatch.setattr("colme.sweep.engines.connecting.PATIENCE", PATIENCE)
+    monkeypatch.setattr("colme.sweep.engines.cluster_client.PATIENCE", PATIENCE)
     with (
         cluster(0) as address,
         worker_of(address, tmp_path),

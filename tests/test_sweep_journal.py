@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sweeps import TINY, expected
 
+from colme.sweep import Sweep
 from colme.sweep.journal import Journal, pack, unpack
 
 HEAD: dict[str, Any] = {"format": 1, "specification": "abc", "versions": {"numpy": "2.0"}}
@@ -122,3 +125,56 @@ def test_a_file_of_another_is_refused_and_keeps_every_byte(
             held.check_free(HEAD)
     assert "--overwrite" in str(caught.value)
     assert path.read_bytes() == content
+
+
+class Disk:
+    """What a power failure leaves: the content of files and the names in folders when last synced.
+
+    It stands in for `os.fsync`, and notes what would be safe.
+    """
+
+    def __init__(self) -> None:
+        self.contents: dict[int, bytes] = {}
+        self.names: dict[str, int] = {}
+
+    def sync(self, descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").resolve()
+        if path.is_dir():
+            self.names = {file.name: file.stat().st_ino for file in path.iterdir()}
+        else:
+            self.contents[os.fstat(descriptor).st_ino] = path.read_bytes()
+
+    def after_power_failure(self, folder: Path) -> None:
+        """Write into an empty folder what survives."""
+        folder.mkdir()
+        for name, number in self.names.items():
+            (folder / name).write_bytes(self.contents.get(number, b""))
+
+
+def test_no_power_failure_loses_a_point_once_append_has_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, here = Disk(), tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr("colme.sweep.journal.os.fsync", disk.sync)
+    with Journal(here / "results.parquet.journal") as held:
+        held.begin(HEAD)
+        for n_points, (point, rows) in enumerate(ROWS.items(), start=1):
+            held.append(point, rows)
+            left = tmp_path / f"after {n_points}"
+            disk.after_power_failure(left)
+            with Journal(left / "results.parquet.journal") as again:
+                assert again.go_on(HEAD)
+                assert len(again) == n_points
+                assert again.read(point) == rows
+
+
+def test_no_power_failure_loses_results_once_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, here, sweep = Disk(), tmp_path / "here", Sweep.make(TINY)
+    here.mkdir()
+    monkeypatch.setattr("colme.sweep.journal.os.fsync", disk.sync)
+    whole = expected(sweep, here / "results.parquet")
+    disk.after_power_failure(tmp_path / "left")
+    assert (tmp_path / "left" / "results.parquet").read_bytes() == whole

@@ -107,7 +107,7 @@ def slow(situation: Situation, epsilon: float) -> dict[str, list[Any]]:
     def inverse(x: float) -> int:
         return situation.bound.inverse(x)
 
-    def told_apart(margin: float) -> int:
+    def separated(margin: float) -> int:
         if not joint:
             return inverse(margin / 4)
         counts = range(1, 10**9)
@@ -123,9 +123,9 @@ def slow(situation: Situation, epsilon: float) -> dict[str, list[Any]]:
         size = n_agents - len(outside)
         n_star = zeta = 0
         if outside:
-            n_star = told_apart(min(gaps[l] for l in outside) - eta)
+            n_star = separated(min(gaps[l] for l in outside) - eta)
             first = math.ceil(Fraction(n_star, batch))
-            steps = [math.ceil(Fraction(told_apart(gaps[l] - eta), batch)) for l in outside]
+            steps = [math.ceil(Fraction(separated(gaps[l] - eta), batch)) for l in outside]
             zeta = first + n_agents - 1 - sum(first > step + n_agents - 1 for step in steps)
         fresh = zeta + size - 1 if joint and outside else zeta
         alone = Fraction(inverse(epsilon), batch)
@@ -191,7 +191,7 @@ def test_theory_is_the_slow_reading_of_the_theorems(
 
 
 @pytest.mark.parametrize("lead", [1, 2, 3, 4])
-def test_an_outsider_saves_a_step_only_if_told_apart_more_than_a_round_earlier(lead: int) -> None:
+def test_an_outsider_saves_a_step_only_if_separated_more_than_a_round_earlier(lead: int) -> None:
     bound = Situation([0.0] * 3, 0.5, 0.1).bound
     n_star = bound.inverse(0.05)
     farther = 2 * (bound.radius(n_star - lead) + bound.radius(n_star - lead - 1))
@@ -244,7 +244,7 @@ def test_model_time_is_when_two_radii_fit() -> None:
         ({"batch": 0}, "batch must be at least 1; received 0"),
         ({"batch": 2.5}, "batch must be a whole number; received 2.5"),
         ({"batch": 10**10}, "batch must be at most 1000000000; received 10000000000"),
-        ({"class_test": "known"}, "one of overlap, joint: .*; received 'known'"),
+        ({"class_test": "known"}, "one of overlap, joint, since .*; received 'known'"),
         ({"class_test": "magic"}, "ClassTest must be one of .*; received 'magic'"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_sigma_understated_breaks_the_bound(test: str) -> None:
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("batch", [1, 4, 50])
 @pytest.mark.parametrize("labels", [[0] * 3 + [1] * 3, [0, 1] * 3, [0, 0, 2, 1, 1]])
-def test_the_worst_that_is_allowed_is_told_apart_between_n_star_and_zeta(
+def test_the_worst_that_is_allowed_is_separated_between_n_star_and_zeta(
     labels: list[int], batch: int, test: str
 ) -> None:
     # Means of classes 0 and 1 lean towards each other; class 2 is far away, and dropped early.
@@ -145,7 +145,7 @@ def test_samples_held_a_round_after_zeta_are_those_of_theorem_2(batch: int) -> N
     assert step > fresh
 
 
-def test_an_outsider_told_apart_a_round_earlier_saves_a_step_in_batches_too() -> None:
+def test_an_outsider_separated_a_round_earlier_saves_a_step_in_batches_too() -> None:
     near = Situation([0.0, 0.0, 0.75, 0.75], 0.5, 0.2, class_test="joint", batch=4)
     far = dataclasses.replace(near, true_means=[0.0, 0.0, 0.75, 40.0])
     first = int(near.steps(theory.needed_samples(near)[0]))

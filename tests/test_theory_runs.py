@@ -12,7 +12,7 @@ from colme.theory import Situation
 
 TESTS = ("overlap", "joint")
 
-# Two classes of four and a class of one, sure to be told apart within a few hundred steps.
+# Two classes of four and a class of one, sure to be separated within a few hundred steps.
 CROWD = Problem.gaussian([0.0, 1.0, 2.5], class_sizes=[4, 4, 1], sigma=0.5)
 RUNS, DELTA, EPSILON = 400, 0.2, 0.15
 
@@ -85,7 +85,7 @@ def test_a_smaller_threshold_breaks_lemma_j() -> None:
 
 @pytest.mark.parametrize("eta", [0.0, 0.125])
 @pytest.mark.parametrize("labels", [[0] * 4 + [1] * 4, [0, 1] * 8, [0] + [1] * 8, [0, 0, 2, 1, 1]])
-def test_the_worst_that_lemma_j_allows_is_told_apart_between_n_star_and_zeta(
+def test_the_worst_that_lemma_j_allows_is_separated_between_n_star_and_zeta(
     labels: list[int], eta: float
 ) -> None:
     # Means of classes 0 and 1 lean towards each other by half the threshold, at every count;

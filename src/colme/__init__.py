@@ -10,15 +10,13 @@ from colme.agent import Agent
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, QueryStrategy, Weighting
 from colme.arrivals import Arrivals
 from colme.contacts import Contacts
-from colme.digest import Digest
 from colme.gossip import Gossip
-from colme.large import simulate_large
 from colme.lockstep import lockstep
 from colme.messages import Query, Reply, Snapshot
 from colme.neighbours import METHODS, simulate_neighbours
 from colme.problem import Change, Problem
-from colme.simulate import simulate
-from colme.trajectory import Record, Trajectory
+from colme.results import Digest, Record, Trajectory
+from colme.simulate import simulate, simulate_large
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,6 @@
-"""Checks shared by every door: each names what was received, what is allowed and what to do.
+"""Checks of single values: an error names the value received and what is allowed.
 
-Lives here: validation of single values.  Must not know agents, problems or files.
+Lives here: validation of numbers, labels and sizes.  Must not know agents, problems or files.
 """
 
 from __future__ import annotations
@@ -9,167 +9,101 @@ import math
 import operator
 import os
 from collections.abc import Sequence
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "LARGEST_SAMPLE",
-    "class_sizes",
-    "finite",
-    "labels",
-    "non_negative",
-    "non_negative_int",
-    "positive",
-    "positive_int",
-    "risk",
-    "sample",
-    "scale",
-    "share",
-    "threads",
-]
-
 LARGEST_SAMPLE = 1e150
-"""Numbers beyond this overflow when they are weighed and summed."""
+"""Numbers beyond this overflow when they are weighted and summed."""
 
 _MOST_THREADS = 1024
 
 
-def finite(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError if it is NaN or infinite.
+class _Rule(NamedTuple):
+    """What a number must satisfy: low <= number <= high, or low < number < high if `is_open`."""
+
+    allowed: str
+    low: float = -math.inf
+    high: float = math.inf
+    is_open: bool = False
+
+
+class _Number:
+    """A check of real numbers.
+
+    Called with the name and the value of an argument, it returns the value as a float, or raises
+    ValueError if it is not finite or breaks a rule.
 
     Examples
     --------
-    >>> finite("sample", 0.5)
-    0.5
+    >>> positive("sigma", 2), share("late", 0.25), scale("sigma", 0.5)
+    (2.0, 0.25, 0.5)
+    >>> risk("delta", 1)
+    Traceback (most recent call last):
+    ValueError: delta is a probability of failure in (0, 1); received 1
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a finite number; received {value!r}") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number; received {number}")
-    return number
+
+    def __init__(self, *rules: _Rule) -> None:
+        self._rules = rules
+
+    def __call__(self, name: str, value: SupportsFloat) -> float:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} must be a finite number; received {value!r}") from None
+        if not math.isfinite(number):
+            raise ValueError(f"{name} must be a finite number; received {number}")
+        for allowed, low, high, is_open in self._rules:
+            if not low <= number <= high or (is_open and number in (low, high)):
+                raise ValueError(f"{name} {allowed}; received {number:g}")
+        return number
 
 
-def sample(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError if arithmetic with it could overflow.
+_POSITIVE = _Rule("must be greater than 0", low=0, is_open=True)
+_SAMPLE = _Rule(
+    f"must be at most {LARGEST_SAMPLE:g} in size", low=-LARGEST_SAMPLE, high=LARGEST_SAMPLE
+)
+finite = _Number()
+positive = _Number(_POSITIVE)
+non_negative = _Number(_Rule("must be 0 or greater", low=0))
+sample = _Number(_SAMPLE)
+scale = _Number(_POSITIVE, _SAMPLE)
+risk = _Number(_Rule("is a probability of failure in (0, 1)", low=0, high=1, is_open=True))
+share = _Number(_Rule("is a share in [0, 1]", low=0, high=1))
+
+
+class _WholeNumber:
+    """A check of whole numbers, like `_Number`.
 
     Examples
     --------
-    >>> sample("sample", 20.5)
-    20.5
+    >>> positive_int("horizon", 2500), non_negative_int("healing", 0)
+    (2500, 0)
+    >>> positive_int("horizon", 0)
+    Traceback (most recent call last):
+    ValueError: horizon must be at least 1; received 0
     """
-    number = finite(name, value)
-    if abs(number) > LARGEST_SAMPLE:
-        raise ValueError(f"{name} must be at most {LARGEST_SAMPLE:g} in size; received {number:g}")
-    return number
+
+    def __init__(self, rule: _Rule) -> None:
+        self._rule = rule
+
+    def __call__(self, name: str, value: SupportsIndex) -> int:
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise ValueError(f"{name} must be a whole number; received {value!r}") from None
+        if number < self._rule.low:
+            raise ValueError(f"{name} {self._rule.allowed}; received {number}")
+        return number
 
 
-def positive(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError unless 0 < value < inf.
-
-    Examples
-    --------
-    >>> positive("sigma", 2)
-    2.0
-    """
-    number = finite(name, value)
-    if number <= 0:
-        raise ValueError(f"{name} must be greater than 0; received {number:g}")
-    return number
-
-
-def scale(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError unless samples can scatter that much.
-
-    Examples
-    --------
-    >>> scale("sigma", 0.5)
-    0.5
-    """
-    return sample(name, positive(name, value))
-
-
-def non_negative(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError unless 0 <= value < inf.
-
-    Examples
-    --------
-    >>> non_negative("eta", 0)
-    0.0
-    """
-    number = finite(name, value)
-    if number < 0:
-        raise ValueError(f"{name} must be 0 or greater; received {number:g}")
-    return number
-
-
-def risk(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError unless 0 < value < 1.
-
-    Examples
-    --------
-    >>> risk("delta", 0.001)
-    0.001
-    """
-    number = finite(name, value)
-    if not 0 < number < 1:
-        raise ValueError(f"{name} is a probability of failure in (0, 1); received {number:g}")
-    return number
-
-
-def share(name: str, value: SupportsFloat) -> float:
-    """Return `value` as a float, or raise ValueError unless 0 <= value <= 1.
-
-    Examples
-    --------
-    >>> share("late", 0.25)
-    0.25
-    """
-    number = finite(name, value)
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} is a share in [0, 1]; received {number:g}")
-    return number
-
-
-def non_negative_int(name: str, value: SupportsIndex) -> int:
-    """Return `value` as an int, or raise ValueError unless it is a whole number >= 0.
-
-    Examples
-    --------
-    >>> non_negative_int("healing", 0)
-    0
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number; received {value!r}") from None
-    if number < 0:
-        raise ValueError(f"{name} must be 0 or greater; received {number}")
-    return number
-
-
-def positive_int(name: str, value: SupportsIndex) -> int:
-    """Return `value` as an int, or raise ValueError unless it is a whole number >= 1.
-
-    Examples
-    --------
-    >>> positive_int("horizon", 2500)
-    2500
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number; received {value!r}") from None
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1; received {number}")
-    return number
+non_negative_int = _WholeNumber(_Rule("must be 0 or greater", low=0))
+positive_int = _WholeNumber(_Rule("must be at least 1", low=1))
 
 
 def threads(value: SupportsIndex | None) -> int:
-    """Return how many threads work, by default one for each core; raise ValueError for too many.
+    """Return the number of threads, by default one for each core; raise ValueError for too many.
 
     Examples
     --------

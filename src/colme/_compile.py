@@ -6,18 +6,15 @@ Without numba everything still runs, as plain Python; nothing here knows what is
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import math
-import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = ["compiled", "exponential", "kernel"]
+from colme._kernel_cache import cache_directory, kernel_key, use_cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -109,14 +106,11 @@ def _build(function: Callable[P, R]) -> Callable[P, R] | None:
     _vectorise_exponential(numba)
     while _rules:
         numba.extending.register_jitable(forceinline=True, **_OPTIONS)(_rules.pop())
-    directory = _cache_directory(numba.config.CACHE_DIR)
-    if directory is None:
-        return _typed(numba.njit(nogil=True, **_OPTIONS)(function))
-    kept, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(directory)
-    try:
-        return _typed(numba.njit(nogil=True, cache=True, **_OPTIONS)(function))
-    finally:
-        numba.config.CACHE_DIR = kept
+    dispatcher = numba.njit(nogil=True, **_OPTIONS)(function)
+    directory = cache_directory(numba.config.CACHE_DIR)
+    if directory is not None:
+        use_cache(dispatcher, directory, kernel_key(function))
+    return _typed(dispatcher)
 
 
 @functools.cache
@@ -159,30 +153,9 @@ def _vectorise_exponential(numba: Any) -> None:
     numba.extending.overload(exponential, jit_options=options)(choose)
 
 
+exponential.compiled_by = (_vectorise_exponential,)  # type: ignore[attr-defined]
+
+
 def _typed(function: Any) -> Callable[P, R]:
     compiled_function: Callable[P, R] = function
     return compiled_function
-
-
-def _cache_directory(chosen: str) -> Path | None:
-    """Return a writable folder named after the sources, or None.
-
-    numba looks only at the kernel's own file to decide whether its cache is stale; a kernel is
-    made of rules from several files, so the folder carries a digest of them all.
-    """
-    package = Path(__file__).parent
-    digest = hashlib.sha256()
-    for source in sorted(package.rglob("*.py")):
-        digest.update(source.read_bytes())
-    name = f"colme-{digest.hexdigest()[:16]}"
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    places = [Path(chosen)] if chosen else [package / "__pycache__", user]
-    for place in places:
-        directory = place / name
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(directory, os.W_OK):
-            return directory
-    return None

@@ -1,4 +1,4 @@
-"""Files that are there complete or not at all.
+"""Files and folders that are there complete or not at all.
 
 Lives here: putting a finished draft in place.  Must not know what is written.
 """
@@ -6,11 +6,10 @@ Lives here: putting a finished draft in place.  Must not know what is written.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-__all__ = ["replacing"]
 
 
 @contextmanager
@@ -32,3 +31,25 @@ def replacing(target: Path) -> Iterator[Path]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Give a private draft of a folder; it takes the place of `target` once it is complete.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place, replacing_folder(Path(place) / "a") as draft:
+    ...     _ = (draft / "members").write_text("a")
+    """
+    draft, old = (target.with_name(f".{target.name}-{os.getpid()}.{end}") for end in ("new", "old"))
+    try:
+        draft.mkdir(mode=0o700)
+        yield draft
+        if target.exists():
+            target.rename(old)
+        draft.rename(target)
+    finally:
+        for left in (draft, old):
+            shutil.rmtree(left, ignore_errors=True)

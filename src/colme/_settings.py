@@ -1,54 +1,79 @@
-"""Settings in files: tables that cannot be changed, have no unknown keys, and tell faults in words.
+"""Settings in files: immutable tables that know all of their keys and explain what is wrong.
 
-Lives here: the base of every table, how a file is read, and how faults are told.  Must not know
-what any table means.
+Lives here: the base of every table, the types that several tables share, reading a file, and
+errors in words.  Must not know what any table means.
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-__all__ = ["Table", "explain", "read_toml"]
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 _TAGS = ("one", "each")
-"""What tells apart one value from one for each agent: no part of where a fault is."""
+"""These distinguish one value from one for each agent; a reader need not see them in an error."""
+
+
+def _one_or_each(value: Any) -> str:
+    return _TAGS[isinstance(value, list | tuple)]
+
+
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+PositiveOrEach = Annotated[
+    Annotated[Positive, Tag("one")]
+    | Annotated[tuple[Positive, ...], Field(min_length=1), Tag("each")],
+    Discriminator(_one_or_each),
+]
+"""One number greater than 0, or one for each agent."""
+NonNegativeOrEach = Annotated[
+    Annotated[NonNegative, Tag("one")]
+    | Annotated[tuple[NonNegative, ...], Field(min_length=1), Tag("each")],
+    Discriminator(_one_or_each),
+]
+"""One number, 0 or greater, or one for each agent."""
 
 
 class Table(BaseModel):
-    """A table of a file: it cannot be changed, and knows all of its keys.
+    """A table of a file: immutable, without unknown keys.
 
     Examples
     --------
-    >>> class Room(Table):
-    ...     door: int
-    >>> Room.make({"door": "open"})
+    >>> class Door(Table):
+    ...     width: int
+    >>> Door.make({"width": "wide"})
     Traceback (most recent call last):
-    ValueError: door: Input should be a valid integer, unable to parse string as an integer; \
-received 'open'
+    ValueError: width: Input should be a valid integer, unable to parse string as an integer; \
+received 'wide'
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    alternatives: ClassVar[tuple[str, ...]] = ()
+    """Keys that exclude each other."""
+
     @classmethod
     def make(cls, content: dict[str, Any]) -> Self:
-        """Return the table that nested plain values describe; report every fault at once."""
+        """Return the table that nested plain values describe; report all errors at once."""
         try:
             return cls.model_validate(content)
         except ValidationError as error:
             raise ValueError(explain(error)) from None
 
-    def _given(self, *names: str) -> list[str]:
-        """Return those of the keys that have a value other than none and false."""
+    def _given(self, *names: str) -> dict[str, Any]:
+        """Return those of the keys that have a value other than None and False."""
         values = {name: getattr(self, name) for name in names}
-        return [name for name, value in values.items() if value is not None and value is not False]
+        return {
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False
+        }
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Return the content of a TOML file, or raise ValueError if it is none.
+    """Return the content of a TOML file; raise ValueError if it cannot be read.
 
     Examples
     --------
@@ -61,22 +86,22 @@ def read_toml(path: str | Path) -> dict[str, Any]:
             return tomllib.load(stream)
     except OSError as error:
         raise ValueError(f"cannot read {str(path)!r}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # of syntax, of encoding, of sizes beyond reason
+    except (ValueError, RecursionError) as error:  # wrong syntax, encoding, or nested too deeply
         raise ValueError(f"{path} is not a TOML file: {error}") from None
 
 
 def explain(error: ValidationError) -> str:
-    """Return every fault in one line: where, what is allowed, what was received.
+    """Return all errors in one line: where, what is allowed, what was received.
 
     Examples
     --------
-    >>> class Room(Table):
-    ...     door: int
+    >>> class Door(Table):
+    ...     width: int
     >>> try:
-    ...     Room()
+    ...     Door()
     ... except ValidationError as error:
     ...     explain(error)
-    'door: Field required'
+    'width: Field required'
     """
     return "; ".join(_explain(fault) for fault in error.errors())
 

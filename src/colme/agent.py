@@ -10,22 +10,19 @@ from collections.abc import Container, Iterable
 from typing import Self
 
 from colme import _check, rules
-from colme.algorithm import Algorithm, ClassTest, resolve
+from colme.algorithm import Algorithm, resolve
 from colme.bounds import Bound, Budget, choose_bound
+from colme.estimator import Estimator, Outlook
 from colme.memory import Memory
 from colme.messages import Query, Reply, Snapshot
-from colme.reading import completed, view_of
-from colme.summary import recentred
-from colme.weighing import Outlook, Weighing
-
-__all__ = ["Agent"]
+from colme.reply_view import completed, reply_of, view_of
 
 
 class Agent:
     """An agent that learns its own mean, with the help of peers that may share it.
 
     Each step: `perceive` a sample, `choose_peer`, deliver the query to that peer's `answer`,
-    hand the reply to `receive`, read `estimate`.  How queries and replies travel is up to you.
+    hand the reply to `receive`, read `estimate`.  How messages travel is up to you.
 
     Parameters
     ----------
@@ -39,8 +36,8 @@ class Agent:
     delta
         Total risk of this agent's guarantees.
     max_agents
-        The most agents, this one included, that it may ever know: the risk is split over them.
-        Without it there is no such number, and less and less risk goes to each peer it meets.
+        The number of agents, this one included, that it may ever know: the risk is split over
+        them.  Without it, each further peer it meets gets less of the risk.
     algorithm
         A name from `colme.ALGORITHMS` or an `Algorithm`.
     eta, within
@@ -52,10 +49,11 @@ class Agent:
         The true class, for algorithms that know it (``oracle``).
     room
         How many agents, itself included, the agent remembers at a time; by default all it meets.
-        In a full row a peer that is met takes the place of one that was excluded, or is unlikely
-        to share the agent's mean.
+        In a full row a newcomer replaces a peer that was excluded, or is unlikely to share the
+        agent's mean.
     cap
-        How many times the agent's own count a peer may weigh, 1 or more; by default any number.
+        The largest weight of a peer, in multiples of the agent's own count, 1 or more; by default
+        there is no limit.
 
     Examples
     --------
@@ -106,8 +104,8 @@ class Agent:
         names = names if name in names else [name, *names]
         self.room = None if room is None else _check.positive_int("room", room)
         self._memory = Memory(name, names, self.max_agents, self._choice, classmates, self.room)
-        self._weighing = Weighing(self._choice, self._memory, self.bound.scale, cap)
-        self.cap = self._weighing.cap
+        self._estimator = Estimator(self._choice, self._memory, self.bound.scale, cap)
+        self.cap = self._estimator.cap
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, count={self.count}, estimate={self.estimate:.6g})"
@@ -135,42 +133,38 @@ class Agent:
     @property
     def optimistic_class(self) -> frozenset[str]:
         """The peers that may share the agent's mean, itself included; unheard peers are in."""
-        return self._memory.named(self._weighing.pooled()[0].member)
+        return self._memory.named(self._estimator.pooled()[0].member)
 
     @property
     def likely_class(self) -> frozenset[str]:
-        """The peers that more probably than not share the agent's mean: no guarantee.
-
-        Only algorithms that weigh by a model say so; for others it is the agent alone.
-        """
+        """The peers that probably share the agent's mean, as its model finds: no guarantee."""
         return self.outlook().likely_class
 
     @property
     def estimate(self) -> float:
         """The agent's current estimate of its own mean; NaN before there is anything to weigh."""
-        return self._weighing.pooled()[1]
+        return self._estimator.pooled()[1]
 
     def outlook(self) -> Outlook:
-        """Return estimate, optimistic class and likely class at the price of one."""
-        return self._weighing.outlook()
+        """Return estimate, optimistic class and likely class, for the cost of one of them."""
+        return self._estimator.outlook()
 
     def meet(self, peer: str) -> bool:
-        """Make room for a peer in the row; return False if there is none to be made."""
+        """Add a peer to the row; return False if the row is full and nobody can be replaced."""
         memory, cursor = self._memory, self._turn.cursor
         if peer in memory.index:
             return True
-        if memory.is_full:
-            l = rules.next_room(self._choice, memory.own, len(memory), cursor, memory.row)
-            if l < 0:
-                return False
-            self._weighing.forget(l)
-            memory.give(l, peer)
+        if not memory.is_full:
+            memory.add(peer)
             return True
-        memory.add(peer)
-        return True
+        l = rules.next_room(self._choice, memory.own, len(memory), cursor, memory.row)
+        if l >= 0:
+            self._estimator.forget(l)
+            memory.replace(l, peer)
+        return l >= 0
 
     def perceive(self, *samples: float) -> None:
-        """Fold the samples that have arrived, one or more; refuse all of them if one is bad."""
+        """Take in the samples that have arrived; if one is bad, refuse all of them."""
         values = [_check.sample("sample", sample) for sample in samples]
         if not values:
             return
@@ -182,19 +176,17 @@ class Agent:
             if before is not None:
                 self._stream = self.bound.resume(before)
             raise
-        self._said = None
-        if self._stream.epoch > self._memory.row.epochs[self._memory.own]:
-            self._begin_anew()
-        self._remember(self.answer(Query(self.name, self.name)))
-        self._exclude()
+        if self._stream.epoch > self._memory.row.views.epoch[self._memory.own]:
+            self._restart()
+        own = reply_of(self.name, self._stream)
+        self._said = own if self._stream.public is self._stream else None
+        self._remember(own)
+        self._memory.exclude()
 
     def choose_peer(self, reachable: Container[str] | None = None) -> str | None:
-        """Return the peer to ask now and move on to it; None if there is nobody to ask.
-
-        With `reachable` given, peers not in it are passed over, as if they had had their turn.
-        """
+        """Return the peer to ask now, or None; peers that are not in `reachable` lose a turn."""
         memory, own = self._memory, self._memory.own
-        revisit = self.bound.revisit_in(int(memory.row.epochs[own]))
+        revisit = self.bound.revisit_in(int(memory.row.views.epoch[own]))
         asking = self._choice, own, len(memory), revisit, self._turn, memory.row
         if reachable is None:
             l, self._turn = rules.take_turn(*asking)
@@ -208,18 +200,11 @@ class Agent:
         if query.receiver != self.name:
             raise ValueError(f"{self.name!r} received a query meant for {query.receiver!r}")
         if self._said is None:
-            stream = self._stream
-            told = recentred(stream.evidence, stream.mean)
-            shape = (told.spread, told.slope, float(told.offset))
-            own = (stream.mean, stream.count, stream.squares, shape, int(stream.epoch))
-            self._said = Reply(self.name, *own)
+            self._said = reply_of(self.name, self._stream.public)
         return self._said
 
     def receive(self, reply: Reply) -> bool:
-        """Remember a peer's reply; return False if it is older than what is known already.
-
-        Nor is it remembered if the sender is unknown and the row has no room for it.
-        """
+        """Remember a peer's reply; return False for old news, or a newcomer to a full row."""
         if reply.sender == self.name:
             raise ValueError(f"{self.name!r} received a reply in its own name")
         reply = completed(reply, self.bound)
@@ -228,30 +213,28 @@ class Agent:
         known = self._memory.replies[self._memory.index[reply.sender]]
         if reply.epoch < known.epoch:
             raise ValueError(
-                f"{reply.sender!r} has begun anew {known.epoch} times, and its reply says "
-                f"{reply.epoch}: an epoch never goes back; drop the reply, or let a device that "
-                "has lost its memory go on from a later epoch"
+                f"{reply.sender!r} is in epoch {known.epoch}, and its reply says {reply.epoch}: "
+                "drop it, or let a device that has lost its memory go on from a later epoch"
             )
         if reply.epoch == known.epoch and reply.count < known.count:
             return False
         self._remember(reply)
-        self._exclude([self._memory.index[reply.sender]])
-        self._weighing.learn(self.count, self._turn.n_asked)
+        self._memory.exclude([self._memory.index[reply.sender]])
+        self._estimator.learn(self.count, self._turn.n_asked)
         return True
 
     def hasten(self, share: float) -> None:
-        """Fit models sooner from now on, by this share of a quarter of the time between two fits.
+        """Fit the model sooner from now on, by this share of a quarter of the time between fits.
 
-        A fit takes as long as many steps.  Agents of one process that were started together fit at
-        the same steps, and would wait for each other; with another haste each, they do not.  It is
-        no part of a snapshot.
+        A fit takes as long as many steps: agents of one process should not all fit at the same
+        step.  Snapshots leave it out.
 
         Examples
         --------
         >>> agent = Agent("a", sigma=0.5, delta=0.01)
         >>> agent.hasten(0.5)
         """
-        self._weighing.haste = _check.share("share", share)
+        self._estimator.refit_jitter = _check.share("share", share)
 
     def snapshot(self) -> Snapshot:
         """Return all state, to be restored later with `Agent.restore`."""
@@ -263,7 +246,7 @@ class Agent:
             max_agents=self.max_agents,
             turn=self._turn,
             stream=self._stream.state(),
-            model=tuple(tuple(part) for part in self._weighing.model),
+            model=self._estimator.model.parts(),
             cap=self.cap,
             **self._memory.state(),
         )
@@ -294,34 +277,21 @@ class Agent:
             agent._memory.places, agent._memory.n_met = list(snapshot.places), snapshot.n_met
         agent._turn = rules.Turn(*snapshot.turn)
         agent._stream = agent.bound.resume(snapshot.stream)
-        agent._weighing.resume(snapshot.model)
+        agent._estimator.resume(snapshot.model)
         for reply in snapshot.replies:
             agent._remember(reply)
-        agent._memory.decide(snapshot.excluded, snapshot.shown)
+        agent._memory.restore_decisions(snapshot.excluded, snapshot.shown)
         return agent
 
-    def _begin_anew(self) -> None:
-        """Forget every exclusion: the agent's own stream has begun anew."""
-        rules.begin_anew(self._choice, self._memory.own, len(self._memory), self._memory.row)
-        self._weighing.hurry()
+    def _restart(self) -> None:
+        """Forget every exclusion: the agent's own stream has restarted."""
+        rules.reset_peers(self._choice, self._memory.own, len(self._memory), self._memory.row)
+        self._estimator.refit_soon()
         self._turn = self._turn._replace(n_asked=0)
 
     def _remember(self, reply: Reply) -> None:
-        """Write a reply into the row, as the agent reads it at its own risk."""
+        """Write a reply into the row, as a view at the agent's own risk."""
         reply = completed(reply, self.bound)
         price = self._budget.price(self._memory.places[self._memory.index[reply.sender]])
-        seen = view_of(reply, self._choice.log_risk, self._weighing.model, price)
+        seen = view_of(reply, self._choice.log_risk, self._estimator.model, price)
         self._memory.write(reply, seen)
-
-    def _exclude(self, changed: Iterable[int] | None = None) -> None:
-        """Rule out for good whom the joint test rules out now; other tests keep no memory.
-
-        Where the agent itself has not changed, only peers that have need be looked at.
-        """
-        if self.algorithm.class_test != ClassTest.JOINT:
-            return
-        own, row = self._memory.own, self._memory.row
-        view = rules.view(row, own)
-        for l in rules.suspects(self._choice, own, row) if changed is None else changed:
-            row.member[l] = rules.belongs(self._choice, view, rules.view(row, l), row.member[l])
-        rules.show_all(self._choice, own, len(self._memory), row)

@@ -14,16 +14,6 @@ from typing import Self
 
 from colme import _check
 
-__all__ = [
-    "ALGORITHMS",
-    "Algorithm",
-    "ClassTest",
-    "QueryStrategy",
-    "Weighting",
-    "Word",
-    "resolve",
-]
-
 
 class Word(IntEnum):
     """An integer for the compiled rules, a word for people.

@@ -16,12 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 
-__all__ = ["Arrivals", "check_arrivals"]
-
 Pattern = Literal["steady", "poisson", "bursts"]
 
 _SPAWN_KEY = 1
-"""Tells the seeds of arrivals (key, run) from those of samples (run,)."""
+"""Separates the seeds of arrivals (key, run) from those of samples (run,)."""
 _LARGEST = 1e6
 """Samples per step, or per burst, so that counts fit."""
 _MOST_AT_ONCE = np.iinfo(np.int32).max
@@ -63,7 +61,9 @@ class Arrivals:
     silent: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rates", _check_rates(self.rates))
+        one = np.ndim(self.rates) == 0
+        rates = _check_rate(self.rates) if one else tuple(map(_check_rate, self.rates))  # type: ignore[arg-type]
+        object.__setattr__(self, "rates", rates)
         if self.pattern not in get_args(Pattern):
             raise ValueError(
                 f"pattern must be one of {', '.join(get_args(Pattern))}; received {self.pattern!r}"
@@ -77,7 +77,7 @@ class Arrivals:
     def between(
         cls, low: float, high: float, n_agents: int, seed: int = 0, **others: Any
     ) -> Arrivals:
-        """Return arrivals whose rates are drawn from low to high, their logarithms uniformly.
+        """Return arrivals with random rates from low to high, uniform on a logarithmic scale.
 
         `others` are further settings of the class.
 
@@ -91,13 +91,12 @@ class Arrivals:
         if low > high:
             raise ValueError(f"a range needs low <= high; received {low:g}, {high:g}")
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_SPAWN_KEY,) * 3))
-        places = rng.random(_check.positive_int("n_agents", n_agents))
-        rates = low * (high / low) ** places
+        rates = low * (high / low) ** rng.random(_check.positive_int("n_agents", n_agents))
         return cls(np.clip(rates, low, high), **others)
 
     @classmethod
     def batches(cls, size: int) -> Arrivals:
-        """Return arrivals of so many samples for everybody at every step.
+        """Return arrivals of `size` samples for every agent at every step.
 
         Examples
         --------
@@ -134,29 +133,31 @@ class Arrivals:
         {0}
         """
         horizon = _check.positive_int("horizon", horizon)
-        rates = self._rates(_check.positive_int("n_agents", n_agents))
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_SPAWN_KEY, run)))
-        joins, leaves = self._presence(rng, horizon, n_agents)
-        counts = self._counts(rng, rates, horizon)
-        steps = np.arange(1, horizon + 1)[:, np.newaxis]
-        counts[(steps < joins) | (steps >= leaves)] = 0
-        return counts.astype(np.int32)
-
-    def _rates(self, n_agents: int) -> NDArray[np.float64]:
+        n_agents = _check.positive_int("n_agents", n_agents)
         rates = np.array(self.rates)
         if rates.ndim and rates.size != n_agents:
             raise ValueError(
                 f"rates must be one number or one for each of the {n_agents} agents; "
                 f"received {rates.size}"
             )
-        return np.broadcast_to(rates, n_agents)
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_SPAWN_KEY, run)))
+        joins, leaves = self._presence(rng, horizon, n_agents)
+        counts: NDArray[Any]
+        if self.pattern == "steady":
+            times = np.arange(horizon + 1)[:, np.newaxis]
+            counts = np.diff(np.floor(times * np.broadcast_to(rates, n_agents)), axis=0)
+        else:
+            size = self.burst if self.pattern == "bursts" else 1
+            counts = size * rng.poisson(rates / size, (horizon, n_agents))
+        steps = np.arange(1, horizon + 1)[:, np.newaxis]
+        counts[(steps < joins) | (steps >= leaves)] = 0
+        return counts.astype(np.int32)
 
     def _presence(
         self, rng: np.random.Generator, horizon: int, n_agents: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the first step of each agent, and the first step after its last."""
-        joins = np.ones(n_agents, np.int64)
-        leaves = np.full(n_agents, horizon + 1)
+        joins, leaves = np.ones(n_agents, np.int64), np.full(n_agents, horizon + 1)
         late = rng.permutation(n_agents)[: round(self.late * n_agents)]
         last = max(2, math.floor(self.late_by * horizon))
         joins[late] = rng.integers(2, last, late.size, endpoint=True)
@@ -165,20 +166,13 @@ class Arrivals:
         leaves[silent] = rng.integers(first, np.maximum(first, horizon), endpoint=True)
         return joins, leaves
 
-    def _counts(
-        self, rng: np.random.Generator, rates: NDArray[np.float64], horizon: int
-    ) -> NDArray[np.int64]:
-        shape = horizon, rates.size
-        if self.pattern == "poisson":
-            return rng.poisson(rates, shape)
-        if self.pattern == "bursts":
-            return self.burst * rng.poisson(rates / self.burst, shape)
-        received = np.floor(np.arange(horizon + 1)[:, np.newaxis] * rates)
-        return np.diff(received, axis=0).astype(np.int64)
 
-
-def check_arrivals(values: ArrayLike, runs: int, n_agents: int) -> NDArray[np.int32]:
+def check_arrivals(
+    values: ArrayLike, runs: int, n_agents: int, horizon: int | None = None
+) -> NDArray[np.int32]:
     """Return given arrivals as [run, time, agent], one run for all if only [time, agent] is given.
+
+    Any number of steps will do unless a horizon is given.
 
     Examples
     --------
@@ -186,26 +180,26 @@ def check_arrivals(values: ArrayLike, runs: int, n_agents: int) -> NDArray[np.in
     (1, 2, 2)
     """
     counts = np.asarray(values)
-    if counts.dtype.kind not in "iu" or (counts < 0).any() or (counts > _MOST_AT_ONCE).any():
+    whole = counts.dtype.kind in "iu"
+    wrong = counts[(counts < 0) | (counts > _MOST_AT_ONCE)] if whole else counts
+    if wrong.size or not whole:
+        received = str(wrong.flat[0]) if whole else f"{counts.dtype} numbers: use astype(int)"
         raise ValueError(
             "arrivals must be whole numbers 0, 1, 2, ...: how many samples each agent receives at "
-            f"each step; received {_first_wrong(counts)}"
+            f"each step; received {received}"
         )
-    whole = counts[np.newaxis] if counts.ndim == 2 else counts
-    if whole.ndim != 3 or len(whole) not in (1, runs) or whole.shape[2] != n_agents:
+    by_run = counts[np.newaxis] if counts.ndim == 2 else counts
+    if by_run.ndim != 3 or len(by_run) not in (1, runs) or by_run.shape[2] != n_agents:
         raise ValueError(
             f"arrivals must have axes [time, agent] or [run, time, agent] for {runs} runs and "
             f"{n_agents} agents; received shape {counts.shape}"
         )
-    return whole.astype(np.int32, copy=False)
-
-
-def _check_rates(
-    rates: float | Sequence[float] | NDArray[np.float64],
-) -> float | tuple[float, ...]:
-    if np.ndim(rates) == 0:
-        return _check_rate(rates)
-    return tuple(_check_rate(rate) for rate in rates)  # type: ignore[union-attr]
+    if horizon not in (None, by_run.shape[1]):
+        raise ValueError(
+            f"arrivals must have {horizon} steps, as many as the horizon; received "
+            f"{by_run.shape[1]} steps"
+        )
+    return by_run.astype(np.int32, copy=False)
 
 
 def _check_rate(rate: Any) -> float:
@@ -215,9 +209,3 @@ def _check_rate(rate: Any) -> float:
             f"rates must be at most {_LARGEST:g} samples per step; received {number:g}"
         )
     return number
-
-
-def _first_wrong(counts: NDArray[Any]) -> str:
-    if counts.dtype.kind not in "iu":
-        return f"{counts.dtype} numbers: turn them into whole ones with astype(int)"
-    return str(counts[(counts < 0) | (counts > _MOST_AT_ONCE)].flat[0])

@@ -5,41 +5,32 @@ Lives here: `lockstep`, the reference.  Must not know the compiled loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme.agent import Agent
 from colme.algorithm import Algorithm, ClassTest
-from colme.bounds import Bound
-from colme.contacts import Contacts
-from colme.gossip import Gossip
 from colme.messages import Query
-from colme.setup import Setup
-from colme.trajectory import Record, Trajectory
-
-__all__ = ["lockstep"]
+from colme.results import Keep, Record, Trajectory
+from colme.samples import GivenSamples
+from colme.setup import Options, Setup
 
 
 def lockstep(
     samples: ArrayLike,
     algorithm: str | Algorithm = "sharp",
     *,
-    sigma: float | Sequence[float] | NDArray[np.float64] | None = None,
-    bound: Bound | Iterable[Bound] | None = None,
-    delta: float = 0.001,
-    labels: ArrayLike | None = None,
-    eta: float | None = None,
-    within: float | None = None,
     arrivals: int | ArrayLike | None = None,
-    contacts: Contacts | None = None,
-    gossip: Gossip | None = None,
     record: Record | None = None,
+    **options: Unpack[Options],
 ) -> Trajectory:
     """Do what `simulate` does with plain agents joined by a perfect link: slow, and the reference.
 
     All agents perceive; then each asks one peer, whose reply carries the samples of this step.
+    Parameters are those of `colme.simulate`.
 
     Examples
     --------
@@ -50,68 +41,55 @@ def lockstep(
     >>> bool(abs(slow.estimates - fast.estimates).max() < 1e-12)
     True
     """
-    setup = Setup.of(
-        samples,
-        algorithm,
-        sigma=sigma,
-        bound=bound,
-        delta=delta,
-        labels=labels,
-        eta=eta,
-        within=within,
-        arrivals=arrivals,
-        contacts=contacts,
-        gossip=gossip,
-        record=record,
-    )
-    for run in range(setup.samples.shape[0]):
-        _run(setup, run)
-    return setup.trajectory
+    given = GivenSamples.of(samples, arrivals)
+    setup = Setup.of(given.n_agents, algorithm, **options)
+    trajectory = setup.trajectory(given.runs, given.horizon, record)
+    for run in range(given.runs):
+        _run(given, setup, trajectory, run)
+    return trajectory
 
 
-def _run(setup: Setup, run: int) -> None:
+def _run(given: GivenSamples, setup: Setup, trajectory: Trajectory, run: int) -> None:
     fleet = _fleet(setup)
-    agents, slots = list(fleet.values()), setup.slots
-    arrivals, suggestions = setup.arrivals_of(run), setup.suggestions_of(run)
+    agents, offers = list(fleet.values()), setup.offers and setup.offers(run)
+    slots = Keep(trajectory).open(run, 0, given.horizon)
+    arrivals = given.arrivals_of(run)
     if arrivals is None:
-        arrivals = np.ones(setup.samples.shape[1:], np.int32)
+        arrivals = np.ones(given.samples.shape[1:], np.int32)
     ends = arrivals.cumsum(axis=0)
     for t, (start, end) in enumerate(zip(ends - arrivals, ends, strict=True)):
         for a, agent in enumerate(agents):
-            agent.perceive(*setup.samples[run, start[a] : end[a], a])
+            agent.perceive(*given.samples[run, start[a] : end[a], a])
+        suggested = None if offers is None else offers.take(1)[0]
         for a, agent in enumerate(agents):
-            if suggestions.size and suggestions[t, a] >= 0:
-                agent.meet(str(suggestions[t, a]))
+            if suggested is not None and suggested[a] >= 0:
+                agent.meet(str(suggested[a]))
             peer = agent.choose_peer()
             if peer is not None:
                 agent.receive(fleet[peer].answer(Query(agent.name, peer)))
         if slots[t] >= 0:
-            _record(setup.trajectory, run, int(slots[t]), agents)
+            _record(trajectory, run, int(slots[t]), agents)
 
 
 def _fleet(setup: Setup) -> dict[str, Agent]:
-    trajectory = setup.trajectory
-    names = [str(a) for a in range(trajectory.n_agents)]
-    known = trajectory.algorithm.class_test == ClassTest.KNOWN
+    names = [str(a) for a in range(setup.labels.size)]
+    known = setup.algorithm.class_test == ClassTest.KNOWN
     peers = [names] * len(names)
     if setup.contacts is not None:
         peers = [[names[l] for l in setup.contacts.known_by(a)] for a in range(len(names))]
+    bounds = setup.bounds * (len(names) if len(setup.bounds) == 1 else 1)
     return {
         name: Agent(
             name,
             bound=bound,
-            delta=trajectory.delta,
+            delta=setup.delta,
             max_agents=len(names) if setup.gossip else setup.longest_row,
-            algorithm=trajectory.algorithm,
+            algorithm=setup.algorithm,
             peers=row,
-            classmates=[names[l] for l in np.flatnonzero(trajectory.labels == label)]
-            if known
-            else None,
+            classmates=[names[l] for l in np.flatnonzero(setup.labels == label)] if known else None,
             room=len(row),
         )
-        for name, label, bound, row in zip(
-            names, trajectory.labels, setup.bounds, peers, strict=True
-        )
+        for name, label, bound, row in zip(names, setup.labels, bounds, peers, strict=True)
     }
 
 

@@ -1,7 +1,7 @@
-"""A row with names: whom an agent knows, what each said last, and who is thought to be alike.
+"""A row with names: the peers an agent knows, what each said last, and who is in its class.
 
-Lives here: entries that are added, written and given to others.  Must not know streams, models or
-what follows from a row.
+Lives here: entries that are added, written and replaced.  Must not know streams, models or what
+follows from a row.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from typing import Any
 from colme import rules
 from colme.algorithm import ClassTest
 from colme.messages import Reply
-from colme.summary import View
-
-__all__ = ["Memory"]
+from colme.summary import UNHEARD, View, set_view, view_at
 
 
 class Memory:
@@ -26,9 +24,9 @@ class Memory:
     owner
         The agent's name.
     names
-        Whom it knows from the start, itself among them.
+        The agents it knows from the start, itself among them.
     most
-        The most agents that its risk was split over; None: it is spent peer by peer.
+        The number of agents that its risk was split over; None: it is spent peer by peer.
     choice
         Its algorithm.
     classmates
@@ -39,14 +37,15 @@ class Memory:
     Attributes
     ----------
     places, n_met
-        For each entry, the how-manieth peer ever met it is, 0 for the agent; how many were met.
+        For each entry, its place in the order in which peers were met, 0 for the agent; and how
+        many were met.
 
     Examples
     --------
     >>> memory = Memory("a", ["b", "a"], 2, rules.Choice(1, 2, 0, eta=0.0, log_risk=1.0))
     >>> memory.own, memory.index["b"], sorted(memory.named(memory.row.member))
     (1, 0, ['a', 'b'])
-    >>> memory.give(0, "c")
+    >>> memory.replace(0, "c")
     >>> memory.places, memory.n_met
     ([2, 0], 2)
     """
@@ -88,47 +87,63 @@ class Memory:
 
     @property
     def own(self) -> int:
-        """Where the agent itself stands."""
+        """The agent's own entry."""
         return self.index[self._owner]
 
     @property
     def is_full(self) -> bool:
-        """Whether somebody new must take the entry of somebody else."""
+        """Whether a newcomer must replace another peer."""
         return self.room is not None and len(self.names) >= self.room
 
     def add(self, peer: str) -> None:
-        """Make the row one entry longer, for a peer never heard of."""
+        """Add an entry for a peer never heard of."""
         _check_name(peer)
         if self._most is not None and len(self.names) >= self._most:
             raise ValueError(
                 f"{self._owner!r} split its risk over {self._most} agents and knows as many; "
                 f"received one more, {peer!r}: declare a larger max_agents"
             )
-        for values, value in zip(self.row, (*View(), True, True), strict=True):
-            values.append(value)  # type: ignore[union-attr, arg-type]
+        for column, value in zip(self.row.views, UNHEARD, strict=True):
+            column.append(value)  # type: ignore[union-attr]
+        for flags in (self.row.member, self.row.confirmed):
+            flags.append(True)  # type: ignore[union-attr]
         self.names.append(peer)
         self.replies.append(Reply(peer, 0.0, 0))
         self.places.append(self._next_place(peer))
         self.index[peer] = len(self.names) - 1
         self._clear(len(self.names) - 1)
 
-    def give(self, l: int, peer: str) -> None:
-        """Give an entry to another peer, never heard of."""
+    def replace(self, l: int, peer: str) -> None:
+        """Give entry l to another peer, never heard of."""
         _check_name(peer)
         del self.index[self.names[l]]
         self.names[l], self.replies[l] = peer, Reply(peer, 0.0, 0)
         self.places[l] = self._next_place(peer)
         self.index[peer] = l
-        rules.remember(self.row, l, View())
+        set_view(self.row.views, l, UNHEARD)
         self._clear(l)
 
-    def write(self, reply: Reply, seen: View) -> None:
-        """Keep a reply, and in the row how the agent reads it."""
+    def write(self, reply: Reply, seen: View[float]) -> None:
+        """Keep a reply, and in the row the view that the agent makes of it."""
         l = self.index[reply.sender]
         self.replies[l] = reply
         if reply.sender != self._owner:
-            rules.renew(self._choice, l, seen, self.row)
-        rules.remember(self.row, l, seen)
+            rules.reset_peer(self._choice, l, seen, self.row)
+        set_view(self.row.views, l, seen)
+
+    def exclude(self, changed: Iterable[int] | None = None) -> None:
+        """Exclude for good the peers that the joint test rules out now.
+
+        Other tests decide anew at every step.  If the agent's own view has not changed, only the
+        peers that have changed are tested.
+        """
+        if self._choice.class_test != ClassTest.JOINT:
+            return
+        own, row = self.own, self.row
+        mine = view_at(row.views, own)
+        for l in rules.suspects(self._choice, own, row) if changed is None else changed:
+            row.member[l] = rules.belongs(self._choice, mine, view_at(row.views, l), row.member[l])
+        rules.confirm_all(self._choice, own, len(self), row)
 
     def named(self, flags: rules.Flags) -> frozenset[str]:
         """Return the names of the entries that a flag is set for."""
@@ -147,18 +162,18 @@ class Memory:
             "replies": tuple(self.replies),
             "classmates": None if self.classmates is None else tuple(sorted(self.classmates)),
             "excluded": self.listed([sticky and not member for member in self.row.member]),
-            "shown": self.listed([careful and shown for shown in self.row.shown]),
+            "shown": self.listed([careful and shown for shown in self.row.confirmed]),
             "room": self.room,
             "places": tuple(self.places) if spent else (),
             "n_met": self.n_met if spent else 0,
         }
 
-    def decide(self, excluded: Iterable[str], shown: Iterable[str]) -> None:
-        """Take over what was decided once and for all."""
+    def restore_decisions(self, excluded: Iterable[str], shown: Iterable[str]) -> None:
+        """Restore the decisions that are final."""
         for peer in excluded:
             self.row.member[self.index[peer]] = False
         for peer in shown:
-            self.row.shown[self.index[peer]] = True
+            self.row.confirmed[self.index[peer]] = True
 
     def _next_place(self, peer: str) -> int:
         """Count one more peer met, and return how many; the agent itself has place 0."""
@@ -166,11 +181,11 @@ class Memory:
         return self.n_met if peer != self._owner else 0
 
     def _clear(self, l: int) -> None:
-        """Decide about an entry never heard of: a member, and shown to be one if need be."""
+        """Set the flags of an entry never heard of."""
         peer = self.names[l]
         self.row.member[l] = self.classmates is None or peer in self.classmates
-        self.row.shown[l] = peer == self._owner or rules.is_shown(
-            self._choice, View(), View(), shown=False
+        self.row.confirmed[l] = peer == self._owner or rules.is_confirmed(
+            self._choice, UNHEARD, UNHEARD, confirmed=False
         )
 
 

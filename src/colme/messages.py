@@ -16,9 +16,6 @@ from colme import _check
 from colme.algorithm import Algorithm
 from colme.bounds import Bound, from_plain, to_plain
 
-__all__ = ["Query", "Reply", "Snapshot"]
-
-
 Shape: TypeAlias = tuple[float, float, float]
 """Spread, slope and offset of the evidence around a mean."""
 
@@ -74,7 +71,7 @@ class Reply:
         receiver needs to test whether both means are equal, whatever bound the sender has.
 
     epoch
-        How often the sender's stream has begun anew; what it said before no longer holds.
+        How often the sender's stream has restarted; what it said before no longer holds.
 
     Without squares or shape the receiver reads the reply with its own bound.
 
@@ -128,8 +125,9 @@ class Snapshot:
     queries (the peer asked last, the excluded peer asked last, how many queries); `excluded` are
     the peers ruled out for good and `shown` those shown to be close enough; `stream` is the state
     of the agent's own stream, `model` the last fit and `room` the length of a limited row.  `cap`
-    is how often its own count a peer may weigh.  Without a declared maximum, `places` say the
-    how-manieth peer ever met each is, 0 for the agent itself, and `n_met` how many were met.
+    is the largest weight of a peer, in multiples of the agent's own count.  Without a declared
+    maximum, `places` are the order in which peers were met, 0 for the agent itself, and `n_met` is
+    their number.
 
     Examples
     --------

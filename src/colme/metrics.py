@@ -12,23 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colme import _check, kernels
-from colme.trajectory import Trajectory
-
-__all__ = [
-    "Band",
-    "Spread",
-    "convergence_times",
-    "curve",
-    "errors",
-    "identification_times",
-    "likely_identification_times",
-    "pairwise_precision",
-    "precision",
-    "recall",
-    "spread",
-    "spread_by_class",
-]
+from colme import engine
+from colme.results import SimulationResult, Times, Trajectory
 
 
 def errors(trajectory: Trajectory, true_means: ArrayLike) -> NDArray[np.float64]:
@@ -42,7 +27,7 @@ def errors(trajectory: Trajectory, true_means: ArrayLike) -> NDArray[np.float64]
     >>> errors(trajectory, problem.true_means).shape
     (1, 3, 2)
     """
-    return np.abs(_estimates(trajectory) - _targets(trajectory, true_means))
+    return trajectory.errors(true_means)
 
 
 def precision(trajectory: Trajectory) -> NDArray[np.float64]:
@@ -82,7 +67,7 @@ def pairwise_precision(
 ) -> dict[tuple[int, int], NDArray[np.float64]]:
     """Return, for each pair of classes, the precision of their agents counting only the pair.
 
-    Each array is [run, time, agent of the pair]: how far the pair is told apart.
+    Each array is [run, time, agent of the pair]: how well the two are separated.
 
     Examples
     --------
@@ -103,14 +88,12 @@ def pairwise_precision(
     return result
 
 
-def identification_times(
-    trajectory: Trajectory, true_counts: ArrayLike | None = None
-) -> NDArray[np.int64]:
+def identification_times(result: SimulationResult, true_counts: ArrayLike | None = None) -> Times:
     """Return the first time from which each optimistic class is the true class for good.
 
     Times count from 1; horizon + 1 means not within the horizon.  On a thinned trajectory only
     the kept times are looked at.  The true class of an agent is everyone with its label, or
-    what true_counts[agent, class] says: with one label for each agent, any class can be told.
+    what true_counts[agent, class] holds: with one label for each agent, any class can be given.
 
     Examples
     --------
@@ -120,7 +103,10 @@ def identification_times(
     >>> identification_times(trajectory).tolist()
     [[2, 2, 2]]
     """
-    return _settling_times(trajectory, _class_counts(trajectory), true_counts)
+    times = result.times_to_identify(true_counts)
+    if times is None:
+        raise ValueError("this simulation did not follow classes: they change, or peers do")
+    return times
 
 
 def likely_identification_times(
@@ -142,34 +128,10 @@ def likely_identification_times(
     >>> bool(likely_identification_times(trajectory).max() < 30)
     True
     """
-    if trajectory.likely_counts is None:
-        raise ValueError(
-            "the trajectory kept no likely classes; simulate with "
-            "record=colme.Record(likely_counts=True)"
-        )
-    return _settling_times(trajectory, trajectory.likely_counts, true_counts)
+    return trajectory.times_to_identify(true_counts, likely=True)
 
 
-def _settling_times(
-    trajectory: Trajectory, counts: kernels.ClassCounts, true_counts: ArrayLike | None
-) -> NDArray[np.int64]:
-    """Return the first time from which counts[run, time, agent, class] are right for good."""
-    sizes = trajectory.class_sizes
-    if true_counts is None:
-        true_counts = np.where(np.arange(sizes.size) == trajectory.labels[:, None], sizes, 0)
-    truth = np.asarray(true_counts, dtype=np.int64)
-    if truth.shape != counts.shape[2:]:
-        raise ValueError(
-            f"true_counts must be [agent, class] = {counts.shape[2:]}; received {truth.shape}"
-        )
-    last = np.empty((counts.shape[0], trajectory.n_agents), np.int64)
-    kernels.last_wrong_class(np.ascontiguousarray(counts.swapaxes(1, 2)), truth, last)
-    return _times_after(trajectory, last)
-
-
-def convergence_times(
-    trajectory: Trajectory, true_means: ArrayLike, epsilon: float
-) -> NDArray[np.int64]:
+def convergence_times(result: SimulationResult, true_means: ArrayLike, epsilon: float) -> Times:
     """Return the first time from which each error stays at most ε for good.
 
     Times count from 1; horizon + 1 means not within the horizon.  On a thinned trajectory only
@@ -186,22 +148,7 @@ def convergence_times(
     -----
     conv(ε) = min {τ : ∀ t ≥ τ, error ≤ ε}.
     """
-    estimates = _estimates(trajectory)
-    targets = _targets(trajectory, true_means)
-    epsilon = _check.positive("epsilon", epsilon)
-    if targets.ndim == 2:
-        estimates, targets = estimates - targets, np.zeros(trajectory.n_agents)
-    last = np.empty((estimates.shape[0], trajectory.n_agents), np.int64)
-    kernels.last_wrong_estimate(
-        np.ascontiguousarray(estimates.swapaxes(1, 2)), targets, epsilon, last
-    )
-    return _times_after(trajectory, last)
-
-
-def _times_after(trajectory: Trajectory, last: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the kept time that follows the last wrong one; horizon + 1 if there is none."""
-    times: NDArray[np.int64] = np.append(trajectory.times, trajectory.horizon + 1)[last]
-    return times
+    return result.times_to_converge(true_means, epsilon)
 
 
 @dataclass(frozen=True)
@@ -272,29 +219,14 @@ def curve(values: ArrayLike) -> Band:
     return Band(array.mean(axis=0).mean(axis=-1), array.std(axis=0).mean(axis=-1))
 
 
-def _estimates(trajectory: Trajectory) -> NDArray[np.float64]:
-    if trajectory.estimates is None:
-        raise ValueError("this needs estimates: simulate with record=Record(estimates=True)")
-    return trajectory.estimates
-
-
-def _class_counts(trajectory: Trajectory) -> kernels.ClassCounts:
+def _class_counts(trajectory: Trajectory) -> engine.ClassCounts:
     if trajectory.class_counts is None:
-        raise ValueError("this needs class counts: simulate with record=Record(class_counts=True)")
+        raise ValueError(
+            "this needs class counts: simulate with record=colme.Record(class_counts=True)"
+        )
     return trajectory.class_counts
 
 
-def _targets(trajectory: Trajectory, true_means: ArrayLike) -> NDArray[np.float64]:
-    targets = np.asarray(true_means, dtype=np.float64)
-    shape = trajectory.times.size, trajectory.n_agents
-    if targets.shape not in (shape, shape[1:]):
-        raise ValueError(
-            f"true_means must be [agent], or [time, agent] for the {shape[0]} kept times, with one "
-            f"for each of the {shape[1]} agents; received shape {targets.shape}"
-        )
-    return targets
-
-
-def _own(trajectory: Trajectory, counts: kernels.ClassCounts) -> NDArray[np.float64]:
+def _own(trajectory: Trajectory, counts: engine.ClassCounts) -> NDArray[np.float64]:
     labels = trajectory.labels[np.newaxis, np.newaxis, :, np.newaxis]
     return np.take_along_axis(counts, labels, axis=-1)[..., 0].astype(np.float64)

@@ -5,32 +5,33 @@ Lives here: noise.  Must not know agents, classes or algorithms.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 
-__all__ = ["Bernoulli", "Beta", "Custom", "Gaussian", "Noise", "Uniform"]
-
 Array = NDArray[np.float64]
 
 
-class Noise(Protocol):
-    """How samples scatter around a mean; anything with these three members will do.
+class NoiseLaw(Protocol):
+    """How samples scatter around a mean: any object with these three members.
 
     If agents scatter differently, `sigma` is the largest and a tuple `sigmas` holds one for each.
-    Noise of large fleets is drawn by several threads if it has ``of_agents(first, last)`` too,
-    which returns the noise of the agents from `first` to before `last`.
+    Several threads draw the noise of a large fleet if it also has ``of_agents(first, last)``, which
+    returns the noise of the agents from `first` to before `last`.
 
     Examples
     --------
-    >>> isinstance(Gaussian(0.5).sigma, float)
-    True
+    >>> out, noise = np.empty((3, 2)), Uniform(0.1)
+    >>> noise.fill(np.random.default_rng(0), np.array([1.0, 5.0]), out)
+    >>> out.round().tolist()
+    [[1.0, 5.0], [1.0, 5.0], [1.0, 5.0]]
     """
 
     @property
@@ -42,6 +43,25 @@ class Noise(Protocol):
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]; means are [agent], or as `out` if they change."""
+
+
+class _SameForAll:
+    """Noise that is the same for all agents, with means from `low` to `high`."""
+
+    low = -math.inf
+    high = math.inf
+
+    def check(self, means: Array) -> None:
+        """Refuse means out of range."""
+        outside = means[(means < self.low) | (means > self.high)]
+        if outside.size:
+            raise ValueError(
+                f"this noise needs means in [{self.low:g}, {self.high:g}]; received {outside[0]:g}"
+            )
+
+    def of_agents(self, first: int, last: int) -> Self:  # noqa: ARG002 - all are alike
+        """Return the noise of the agents from `first` to before `last`."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -97,7 +117,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(_SameForAll):
     """Zeros and ones; the mean is the probability of a one.
 
     Examples
@@ -106,18 +126,9 @@ class Bernoulli:
     0.5
     """
 
-    @property
-    def sigma(self) -> float:
-        """Sub-Gaussian scale of anything in [0, 1]."""
-        return 0.5
-
-    def check(self, means: Array) -> None:
-        """Refuse means outside [0, 1]."""
-        _check_range(means, 0.0, 1.0)
-
-    def of_agents(self, first: int, last: int) -> Bernoulli:  # noqa: ARG002 - all are alike
-        """Return the noise of the agents from `first` to before `last`."""
-        return self
+    low = 0.0
+    high = 1.0
+    sigma = 0.5
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
@@ -126,7 +137,7 @@ class Bernoulli:
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(_SameForAll):
     """Samples uniform within `half_width` of the mean.
 
     Examples
@@ -145,13 +156,6 @@ class Uniform:
         """Half the range."""
         return self.half_width
 
-    def check(self, means: Array) -> None:
-        """Accept any mean."""
-
-    def of_agents(self, first: int, last: int) -> Uniform:  # noqa: ARG002 - all are alike
-        """Return the noise of the agents from `first` to before `last`."""
-        return self
-
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
         rng.random(out=out)
@@ -161,8 +165,8 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class Beta:
-    """Samples in [low, high]; a larger `concentration` scatters less.
+class Beta(_SameForAll):
+    """Samples in [low, high]; they scatter less with a larger `concentration`.
 
     Examples
     --------
@@ -184,14 +188,6 @@ class Beta:
         """Half the range."""
         return (self.high - self.low) / 2
 
-    def check(self, means: Array) -> None:
-        """Refuse means outside [low, high]."""
-        _check_range(means, self.low, self.high)
-
-    def of_agents(self, first: int, last: int) -> Beta:  # noqa: ARG002 - all are alike
-        """Return the noise of the agents from `first` to before `last`."""
-        return self
-
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
         share = (means - self.low) / (self.high - self.low)
@@ -205,9 +201,9 @@ class Beta:
 class Custom:
     """Samples from your own function ``sampler(rng, means, horizon) -> [time, agent]``.
 
-    Its means are always [agent]: where means change, it is called once for each stretch of time
-    in which they do not.  If it takes its random numbers one step after the other, as filling an
-    array [time, agent] does, samples do not depend on where these, or blocks of time, begin.
+    It is called once for each stretch of time in which means stay the same, so its means are
+    always [agent].  If it takes its random numbers step by step, as filling an array [time, agent]
+    does, samples do not depend on where stretches or blocks of time begin.
 
     Examples
     --------
@@ -228,23 +224,13 @@ class Custom:
 
     def fill(self, rng: np.random.Generator, means: Array, out: Array) -> None:
         """Write samples into out[time, agent]."""
-        if means.ndim == 1:
-            self._fill_stretch(rng, means, out)
-            return
-        starts = np.flatnonzero((means[1:] != means[:-1]).any(axis=1)) + 1
+        rows = np.atleast_2d(means)
+        starts = np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1
         for first, last in pairwise([0, *starts.tolist(), len(out)]):
-            self._fill_stretch(rng, means[first], out[first:last])
-
-    def _fill_stretch(self, rng: np.random.Generator, means: Array, out: Array) -> None:
-        samples = np.asarray(self.sampler(rng, means, out.shape[0]), dtype=np.float64)
-        if samples.shape != out.shape:
-            raise ValueError(
-                f"the sampler must return [time, agent] = {out.shape}; received {samples.shape}"
-            )
-        out[:] = samples
-
-
-def _check_range(means: Array, low: float, high: float) -> None:
-    outside = means[(means < low) | (means > high)]
-    if outside.size:
-        raise ValueError(f"this noise needs means in [{low:g}, {high:g}]; received {outside[0]:g}")
+            samples = np.asarray(self.sampler(rng, rows[first], last - first), dtype=np.float64)
+            if samples.shape != (last - first, out.shape[1]):
+                raise ValueError(
+                    f"the sampler must return [time, agent] = {(last - first, out.shape[1])}; "
+                    f"received {samples.shape}"
+                )
+            out[first:last] = samples

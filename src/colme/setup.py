@@ -1,162 +1,185 @@
-"""What a simulation needs, checked: samples, bounds, who knows whom, and an empty trajectory.
+"""What every simulation needs to know of its agents, checked.
 
-Lives here: validation, once for `simulate` and `lockstep`.  Must not know how either runs.
+Lives here: validation, once for all simulators.  Must not know how any of them runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, Weighting, resolve
-from colme.arrivals import check_arrivals
 from colme.bounds import Bound, choose_bound, split_risk
 from colme.contacts import Contacts
-from colme.gossip import Gossip
-from colme.trajectory import Record, Trajectory, count_type
-
-__all__ = ["Setup"]
+from colme.engine import Agents, Plan
+from colme.gossip import Gossip, Offers
+from colme.results import Record, Trajectory, count_type
+from colme.rules import Choice
 
 _MOST_CLASSES = 4096
 """Labels index the class axis; far more classes than agents is a mistake."""
 
 
-@dataclass(frozen=True, eq=False)
-class Setup:
-    """Validated input and the empty trajectory it will fill; no contacts: everybody knows all.
+class Options(TypedDict, total=False):
+    """The settings of the agents of a simulation; `colme.simulate` explains each.
 
     Examples
     --------
-    >>> setup = Setup.of(np.zeros((5, 2)), "local", sigma=0.5)
-    >>> setup.samples.shape, setup.trajectory.horizon
-    ((1, 5, 2), 5)
+    >>> Options(sigma=0.5, delta=0.01)["delta"]
+    0.01
     """
 
-    samples: NDArray[np.float64]
-    arrivals: NDArray[np.int32] | None
+    sigma: float | Sequence[float] | NDArray[np.float64] | None
+    bound: Bound | Iterable[Bound] | None
+    delta: float
+    labels: ArrayLike | None
+    eta: float | None
+    within: float | None
+    contacts: Contacts | None
+    gossip: Gossip | None
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """The agents of a simulation.
+
+    Attributes
+    ----------
+    algorithm, name
+        What they run, and what people call it.
+    bounds
+        One for all agents, or one for each.
+    contacts
+        Who knows whom; None: everybody knows everybody.
+    gossip
+        How they hear of others, if they do.
+    labels
+        The true class of each.
+    delta
+        The total risk of each agent's guarantees.
+    longest_row
+        How many agents somebody knows at a time, itself included.
+    by_model, needs_squares
+        Whether peers are weighed by a model, and whether it matters how samples scatter.
+    offers
+        Gives who is suggested to whom in a run; None without gossip.
+
+    Examples
+    --------
+    >>> setup = Setup.of(2, "local", sigma=0.5)
+    >>> setup.name, setup.longest_row, len(setup.bounds)
+    ('local', 2, 1)
+    """
+
+    algorithm: Algorithm
+    name: str
     bounds: tuple[Bound, ...]
     contacts: Contacts | None
     gossip: Gossip | None
-    trajectory: Trajectory
+    labels: NDArray[np.int64]
+    delta: float
+    longest_row: int
+    by_model: bool
+    needs_squares: bool
+    offers: Callable[[int], Offers] | None
 
     @classmethod
-    def of(
-        cls,
-        samples: ArrayLike,
-        algorithm: str | Algorithm,
-        *,
-        sigma: float | Sequence[float] | NDArray[np.float64] | None = None,
-        bound: Bound | Iterable[Bound] | None = None,
-        delta: float = 0.001,
-        labels: ArrayLike | None = None,
-        eta: float | None = None,
-        within: float | None = None,
-        arrivals: int | ArrayLike | None = None,
-        contacts: Contacts | None = None,
-        gossip: Gossip | None = None,
-        record: Record | None = None,
-    ) -> Setup:
-        """Check everything; the parameters are those of `simulate`."""
-        chosen = resolve(algorithm, eta, within)
-        values = _check_samples(samples)
-        runs, _, n_agents = values.shape
-        arriving = _check_arrivals(arrivals, values)
+    def of(cls, n_agents: int, algorithm: str | Algorithm, **options: Unpack[Options]) -> Setup:
+        """Check everything."""
+        if unknown := sorted(options.keys() - Options.__annotations__.keys()):
+            raise TypeError(
+                f"unexpected {unknown[0]!r}: the agents of a simulation have the settings "
+                f"{', '.join(Options.__annotations__)}"
+            )
+        chosen = resolve(algorithm, options.get("eta"), options.get("within"))
+        labels, delta = options.get("labels"), options.get("delta", 0.001)
         if labels is None and chosen.class_test == ClassTest.KNOWN:
             raise ValueError(
                 "this algorithm knows the true classes: pass labels=..., one per agent"
             )
-        known = _check_contacts(contacts, gossip, n_agents)
-        # Who never meets anybody else shares the risk among those it knows.
-        gamma = split_risk(delta, n_agents if known is None or gossip else known.size)
-        bounds = _check_bounds(sigma, bound, chosen.class_test, gamma, n_agents)
+        contacts, gossip = options.get("contacts"), options.get("gossip")
+        if contacts is not None and contacts.n_agents != n_agents:
+            raise ValueError(f"contacts are of {contacts.n_agents} agents; there are {n_agents}")
+        if contacts is not None and contacts.is_everyone:
+            contacts = None
+        if gossip is not None and contacts is None:
+            raise ValueError(
+                "gossip helps agents that know only some others; pass contacts=..., for example "
+                "colme.Contacts.random(n_agents, size=20)"
+            )
+        longest_row = n_agents if contacts is None else contacts.size
+        # An agent that never meets anybody else shares the risk among those it knows.
+        gamma = split_risk(delta, n_agents if gossip else longest_row)
+        sigma, bound = options.get("sigma"), options.get("bound")
         return cls(
-            samples=values,
-            arrivals=arriving,
-            bounds=bounds,
-            contacts=known,
+            algorithm=chosen,
+            name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
+            bounds=_check_bounds(sigma, bound, chosen.class_test, gamma, n_agents),
+            contacts=contacts,
             gossip=gossip,
-            trajectory=_blank_trajectory(
-                runs,
-                values.shape[1] if arriving is None else arriving.shape[1],
-                _check_labels(labels, n_agents),
-                chosen,
-                algorithm if isinstance(algorithm, str) else _name_of(chosen),
-                max(one.scale for one in bounds),
-                float(delta),
-                record or Record(),
-            ),
+            labels=np.zeros(n_agents, np.int64)
+            if labels is None
+            else _check_labels(labels, n_agents),
+            delta=float(delta),
+            longest_row=longest_row,
+            by_model=chosen.weighting == Weighting.MODEL,
+            needs_squares=chosen.weighting.needs_squares,
+            offers=partial(gossip.offers, contacts) if gossip and contacts else None,
         )
 
-    @property
-    def longest_row(self) -> int:
-        """How many agents somebody knows at a time, itself included."""
-        return self.trajectory.n_agents if self.contacts is None else self.contacts.size
-
-    @property
-    def gamma(self) -> float:
-        """The risk of one test."""
-        return self.bounds[0].gamma
-
-    @property
-    def slots(self) -> NDArray[np.int64]:
-        """Where each step is kept in the trajectory; -1 if it is not."""
-        slots = np.full(self.trajectory.horizon, -1)
-        slots[self.trajectory.times - 1] = np.arange(self.trajectory.times.size)
-        return slots
-
-    def arrivals_of(self, run: int) -> NDArray[np.int32] | None:
-        """Return how many samples arrive[time, agent] in one run; None: one at each step."""
-        if self.arrivals is None:
-            return None
-        arrivals: NDArray[np.int32] = self.arrivals[run if self.arrivals.shape[0] > 1 else 0]
-        return arrivals
-
-    def suggestions_of(self, run: int) -> NDArray[np.int32]:
-        """Return who is offered to each agent[time, agent] in one run; empty without gossip."""
-        if self.gossip is None or self.contacts is None:
-            return np.empty((0, 0), np.int32)
-        return self.gossip.suggestions(self.contacts, self.trajectory.horizon, run)
-
-
-def _blank_trajectory(
-    runs: int,
-    horizon: int,
-    labels: NDArray[np.int64],
-    algorithm: Algorithm,
-    name: str,
-    scale: float,
-    delta: float,
-    record: Record,
-) -> Trajectory:
-    if record.likely_counts and algorithm.weighting != Weighting.MODEL:
-        raise ValueError(
-            "a likely class is known only to algorithms that weigh by a model, like 'sharp'; "
-            f"received weighting {algorithm.weighting.word!r} with Record(likely_counts=True)"
+    def trajectory(self, runs: int, horizon: int, record: Record | None) -> Trajectory:
+        """Return an empty trajectory, of what the record asks for."""
+        record = record or Record()
+        if record.likely_counts and not self.by_model:
+            raise ValueError(
+                "a likely class is known only to algorithms that weigh by a model, like 'sharp'; "
+                f"received weighting {self.algorithm.weighting.word!r} with "
+                "Record(likely_counts=True)"
+            )
+        n_agents, n_classes = self.labels.size, int(self.labels.max()) + 1
+        times = record.times(horizon, runs, n_agents, n_classes)
+        # The loop works agent by agent, so memory is [agent, time]; readers see [time, agent].
+        shape, kind = (runs, n_agents, times.size), count_type(n_agents)
+        class_counts, likely_counts = (
+            np.empty((*shape, n_classes), kind).swapaxes(1, 2) if kept else None
+            for kept in (record.class_counts, record.likely_counts)
         )
-    n_agents, n_classes = labels.size, int(labels.max()) + 1
-    times = record.times(horizon, runs, n_agents, n_classes)
-    # Kernels work agent by agent, so memory is laid out [agent, time]; readers see [time, agent].
-    shape = (runs, n_agents, times.size)
+        return Trajectory(
+            estimates=np.empty(shape).swapaxes(1, 2) if record.estimates else None,
+            class_counts=class_counts,
+            likely_counts=likely_counts,
+            times=times,
+            labels=self.labels,
+            algorithm=self.algorithm,
+            name=self.name,
+            horizon=horizon,
+            sigma=max(one.scale for one in self.bounds),
+            delta=self.delta,
+        )
 
-    def counts(kept: bool) -> NDArray[np.int16 | np.int32] | None:
-        return np.empty((*shape, n_classes), count_type(n_agents)).swapaxes(1, 2) if kept else None
-
-    return Trajectory(
-        estimates=np.empty(shape).swapaxes(1, 2) if record.estimates else None,
-        class_counts=counts(record.class_counts),
-        likely_counts=counts(record.likely_counts),
-        times=times,
-        labels=labels,
-        algorithm=algorithm,
-        name=name,
-        horizon=horizon,
-        sigma=scale,
-        delta=delta,
-    )
+    def plan(self, blocks: Sequence[tuple[int, int]], threads: int | None) -> Plan:
+        """Return what the engine is to do in these blocks of time."""
+        nobody = np.empty(0, np.int64)
+        nobody.setflags(write=False)  # as contacts are: one type of array, one compilation
+        n_agents = self.labels.size
+        revisits = [[bound.revisit_in(0), bound.revisit_in(1)] for bound in self.bounds]
+        scales = [bound.scale for bound in self.bounds]
+        agents = Agents(
+            self.labels,
+            nobody if self.contacts is None else self.contacts.names,
+            nobody if self.contacts is None else self.contacts.starts,
+            np.broadcast_to(np.array(revisits), (n_agents, 2)).copy(),
+            np.broadcast_to(np.array(scales), n_agents).copy(),
+        )
+        choice = Choice.of(self.algorithm, self.bounds[0].gamma)
+        n_threads = _check.threads(threads)
+        return Plan(choice, agents, self.longest_row, self.by_model, blocks, n_threads)
 
 
 def _check_bounds(
@@ -166,11 +189,11 @@ def _check_bounds(
     gamma: float,
     n_agents: int,
 ) -> tuple[Bound, ...]:
-    """Return one bound for each agent, at the risk that is left for it."""
+    """Return one bound for all agents or one for each, at the risk that is left for it."""
     if bound is None and sigma is not None and np.ndim(sigma) == 1:
         each = [choose_bound(class_test, float(one), None, gamma) for one in sigma]  # type: ignore[union-attr]
     elif isinstance(bound, str) or not isinstance(bound, Iterable):
-        return (choose_bound(class_test, sigma, bound, gamma),) * n_agents  # type: ignore[arg-type]
+        return (choose_bound(class_test, sigma, bound, gamma),)  # type: ignore[arg-type]
     else:
         each = [choose_bound(class_test, sigma, one, gamma) for one in bound]  # type: ignore[arg-type]
     if len(each) != n_agents:
@@ -181,47 +204,6 @@ def _check_bounds(
     return tuple(each)
 
 
-def _check_arrivals(
-    arrivals: int | ArrayLike | None, samples: NDArray[np.float64]
-) -> NDArray[np.int32] | None:
-    """Return arrivals[run or 1, time, agent] that the samples suffice for; None: one a step."""
-    runs, n_samples, n_agents = samples.shape
-    if arrivals is None:
-        return None
-    if np.ndim(arrivals) == 0:
-        batch = _check.positive_int("arrivals", arrivals)  # type: ignore[arg-type]
-        if batch > n_samples:
-            raise ValueError(
-                f"batches of {batch} need as many samples; received {n_samples} of each agent"
-            )
-        return np.full((1, n_samples // batch, n_agents), batch, np.int32)
-    values = check_arrivals(arrivals, runs, n_agents)
-    needed = int(values.sum(axis=1).max())
-    if needed > n_samples:
-        raise ValueError(
-            f"arrivals ask for {needed} samples of one agent; received {n_samples} of each: draw "
-            "them with problem.draw(..., arrivals=arrivals)"
-        )
-    return values
-
-
-def _check_contacts(
-    contacts: Contacts | None, gossip: Gossip | None, n_agents: int
-) -> Contacts | None:
-    """Return who knows whom; None: everybody knows everybody, which takes no memory."""
-    if contacts is not None and contacts.n_agents != n_agents:
-        raise ValueError(
-            f"contacts are of {contacts.n_agents} agents; the samples are of {n_agents}"
-        )
-    known = None if contacts is None or contacts.is_everyone else contacts
-    if gossip is not None and known is None:
-        raise ValueError(
-            "gossip helps agents that know only some others; pass contacts=..., for example "
-            "colme.Contacts.random(n_agents, size=20)"
-        )
-    return known
-
-
 def _name_of(algorithm: Algorithm) -> str:
     for name, preset in ALGORITHMS.items():
         if preset == algorithm:
@@ -229,33 +211,7 @@ def _name_of(algorithm: Algorithm) -> str:
     return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"
 
 
-def _check_samples(samples: ArrayLike) -> NDArray[np.float64]:
-    try:
-        values = np.ascontiguousarray(samples, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("samples must be an array of numbers [run, time, agent]") from None
-    if values.ndim == 2:
-        values = values[np.newaxis]
-    if values.ndim != 3 or 0 in values.shape:
-        raise ValueError(
-            "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
-            f"received shape {np.shape(samples)}"
-        )
-    largest = max(-values.min(), values.max())  # NaN if any is; no copy of a large array
-    if not largest <= _check.LARGEST_SAMPLE:
-        usable = np.abs(values) <= _check.LARGEST_SAMPLE
-        run, time, agent = np.argwhere(~usable)[0]
-        raise ValueError(
-            f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
-            f"{values[run, time, agent]} at run {run}, time {time}, agent {agent}: "
-            "drop or repair it first"
-        )
-    return values
-
-
-def _check_labels(labels: ArrayLike | None, n_agents: int) -> NDArray[np.int64]:
-    if labels is None:
-        return np.zeros(n_agents, np.int64)
+def _check_labels(labels: ArrayLike, n_agents: int) -> NDArray[np.int64]:
     values = np.asarray(labels)
     if values.shape != (n_agents,):
         raise ValueError(

@@ -1,37 +1,31 @@
-"""One front door: samples, an algorithm and what to record give a trajectory.
+"""The front doors of the simulator: samples kept whole, or drawn and digested block by block.
 
-Lives here: `simulate`, which shares the work among threads.  Must not know plots or tables.
+Lives here: `simulate` and `simulate_large`, which differ in where samples come from and where
+results go.  Must not know plots or tables.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from queue import SimpleQueue
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colme import _check, kernels
-from colme.algorithm import Algorithm, Weighting
+from colme import _check
+from colme._threads import Progress
+from colme.algorithm import Algorithm
 from colme.bounds import Bound
 from colme.contacts import Contacts
+from colme.engine import run_all
 from colme.gossip import Gossip
-from colme.rules import Choice
-from colme.setup import Setup
-from colme.trajectory import Record, Trajectory
-from colme.views import views_of
-
-__all__ = ["simulate"]
-
-Progress = Callable[[float], None]
-
-_PAIRS_PER_BLOCK = 50_000_000
-"""(agent, peer) pairs in one piece of work: some 25 ms, so that Ctrl-C is heard at once."""
-
-_NO_STATES = np.empty((0, 0), np.int64)
-"""The whole horizon is one block, after which nothing goes on."""
+from colme.large.cost import Cost
+from colme.problem import Problem
+from colme.results import Digest, Fold, Keep, Record, Trajectory
+from colme.samples import GivenSamples
+from colme.setup import Options, Setup
+from colme.summary import BlockViews, bytes_per_view
 
 
 def simulate(
@@ -103,8 +97,9 @@ def simulate(
     >>> simulate(samples, sigma=0.1, arrivals=10).estimates.shape
     (2, 10, 20)
     """
+    given = GivenSamples.of(samples, arrivals)
     setup = Setup.of(
-        samples,
+        given.n_agents,
         algorithm,
         sigma=sigma,
         bound=bound,
@@ -112,90 +107,129 @@ def simulate(
         labels=labels,
         eta=eta,
         within=within,
-        arrivals=arrivals,
         contacts=contacts,
         gossip=gossip,
-        record=record,
     )
-    n_threads = _check.threads(threads)
-    runs, n_agents = setup.samples.shape[0], setup.trajectory.n_agents
-    pairs = setup.trajectory.horizon * setup.longest_row
-    block = max(1, min(-(-n_agents // n_threads), _PAIRS_PER_BLOCK // pairs))
-    blocks = [(first, min(first + block, n_agents)) for first in range(0, n_agents, block)]
-    desks: SimpleQueue[kernels.Desk] = SimpleQueue()
-    for _ in range(n_threads):
-        desks.put(kernels.Desk.blank(setup.longest_row, setup.trajectory.class_sizes.size))
-    pending: deque[Future[None]] = deque()
-
-    def collect(at_most: int, n_submitted: int) -> None:
-        """Wait until at most so many pieces of work are pending."""
-        while len(pending) > at_most:
-            pending.popleft().result()
-            if progress is not None:
-                progress((n_submitted - len(pending)) / (runs * len(blocks)))
-
-    pool = ThreadPoolExecutor(n_threads)
-    try:
-        for run in range(runs):
-            work = _work_on_run(setup, run, desks)
-            pending.extend(pool.submit(work, *agents) for agents in blocks)
-            # One run is prepared while the one before it is computed: no more in memory.
-            collect(len(blocks), (run + 1) * len(blocks))
-        collect(0, runs * len(blocks))
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return setup.trajectory
-
-
-def _work_on_run(
-    setup: Setup, run: int, desks: SimpleQueue[kernels.Desk]
-) -> Callable[[int, int], None]:
-    """Summarise one run; return the function that lets a block of its agents collaborate."""
-    trajectory, slots = setup.trajectory, setup.slots
-    chosen = trajectory.algorithm
-    by_model = chosen.weighting == Weighting.MODEL
-    views = views_of(
-        setup.samples[run],
-        setup.bounds,
-        with_squares=chosen.weighting.needs_squares,
-        arrivals=setup.arrivals_of(run),
+    trajectory = setup.trajectory(given.runs, given.horizon, record)
+    plan = setup.plan([(0, given.horizon)], threads)
+    run_all(
+        plan,
+        given.runs,
+        lambda run: given.views(run, setup.bounds, with_squares=setup.needs_squares),
+        setup.offers,
+        Keep(trajectory),
+        progress,
     )
-    choice = Choice.of(chosen, setup.gamma)
-    fleet = _fleet(setup, run)
-    estimates = np.empty((0, 0))
-    nothing: kernels.ClassCounts = np.empty((0, 0, trajectory.class_sizes.size), np.int16)
-    class_counts = likely_counts = nothing
-    if trajectory.estimates is not None:
-        estimates = trajectory.estimates[run].swapaxes(0, 1)
-    if trajectory.class_counts is not None:
-        class_counts = trajectory.class_counts[run].swapaxes(0, 1)
-    if trajectory.likely_counts is not None:
-        likely_counts = trajectory.likely_counts[run].swapaxes(0, 1)
-
-    def work(first: int, last: int) -> None:
-        desk = desks.get()
-        here = slice(first, last)
-        kept = estimates[here], class_counts[here]
-        common = fleet, desk, _NO_STATES, True, first, last, trajectory.labels, slots, *kept
-        try:
-            if by_model:
-                kernels.collaborate_by_model(views, choice, *common, likely_counts[here])
-            else:
-                kernels.collaborate(views, choice, *common)
-        finally:
-            desks.put(desk)
-
-    return work
+    return trajectory
 
 
-def _fleet(setup: Setup, run: int) -> kernels.Fleet:
-    """Return who knows whom, as the loops read it."""
-    nothing = np.empty(0, np.int64)
-    nothing.setflags(write=False)  # as contacts are: one type of array, one compilation
-    return kernels.Fleet(
-        nothing if setup.contacts is None else setup.contacts.names,
-        nothing if setup.contacts is None else setup.contacts.starts,
-        setup.suggestions_of(run),
-        np.array([[bound.revisit_in(0), bound.revisit_in(1)] for bound in setup.bounds]),
-        np.array([bound.scale for bound in setup.bounds]),
-    )
+def simulate_large(
+    problem: Problem,
+    algorithm: str | Algorithm = "sharp",
+    *,
+    horizon: int,
+    runs: int = 1,
+    seed: int = 0,
+    batch: int = 1,
+    epsilons: Sequence[float] = (0.1, 0.01),
+    times: ArrayLike | None = None,
+    block: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Digest:
+    """Run an algorithm on a problem, of which only a block of time is ever held.
+
+    The same samples and the same decisions as `colme.simulate` on ``problem.draw(horizon, runs,
+    seed)``, but metrics are folded on the way: memory grows with agents and the peers they know,
+    not with the horizon.
+
+    Parameters
+    ----------
+    problem
+        Who is of which class, and how samples scatter.
+    algorithm
+        As for `colme.simulate`.
+    horizon, runs, seed
+        How many steps, how often, and for which samples.
+    batch
+        How many samples each agent takes at each step.
+    epsilons
+        Accuracies for convergence times and shares of wrong estimates.
+    times
+        The steps, counted from 1, at which errors are looked at; by default about a hundred.
+    block
+        How many steps are drawn and run at once; by default what takes little memory.  The result
+        does not depend on it.
+    threads
+        Number of threads; the result does not depend on it.
+    progress
+        Called with the share of the work done, from 0 to 1.
+    options
+        sigma, bound, delta, labels, eta, within, contacts and gossip, as for `colme.simulate`; by
+        default the labels are the problem's, and so is sigma, agent by agent.
+
+    Returns
+    -------
+    Digest
+        The same bits for the same input, whatever the blocks and the number of threads.
+
+    Examples
+    --------
+    >>> import colme
+    >>> problem = colme.Problem.gaussian([0.0, 1.0], n_agents=2000, sigma=0.5)
+    >>> few = colme.Contacts.random(2000, size=8)
+    >>> digest = simulate_large(problem, horizon=60, contacts=few, delta=0.1, epsilons=(0.2,))
+    >>> bool(digest.wrong_shares[0, -1, 0] < 0.01)
+    True
+    """
+    runs, horizon = _check.positive_int("runs", runs), _check.positive_int("horizon", horizon)
+    batch = _check.positive_int("batch", batch)
+    if options.get("bound") is None and options.get("sigma") is None:
+        sigmas = problem.sigmas
+        options["sigma"] = sigmas if np.ptp(sigmas) > 0 else problem.sigma
+    options.setdefault("labels", problem.cohorts)
+    setup = Setup.of(problem.n_agents, algorithm, **options)
+    late = [change.time for change in problem.changes if change.time > horizon]
+    if late:
+        raise ValueError(
+            f"changes must lie within the {horizon} steps of the horizon; received one at step "
+            f"{late[0]}: drop it or run more steps"
+        )
+    blocks = _blocks(problem, setup, horizon, block)
+    longest = max(stop - start for start, stop in blocks)
+
+    def views(run: int) -> BlockViews:
+        return BlockViews(
+            problem.sample_stream(run, seed, batch),
+            setup.bounds,
+            horizon,
+            longest=longest,
+            batch=batch,
+            with_squares=setup.needs_squares,
+        )
+
+    identifiable = setup.gossip is None and not problem.changes
+    sink = Fold(problem, setup.contacts, horizon, epsilons, times, identifiable=identifiable)
+    run_all(setup.plan(blocks, threads), runs, views, setup.offers, sink, progress)
+    return sink.digest(setup.name)
+
+
+def _blocks(
+    problem: Problem, setup: Setup, horizon: int, block: int | None
+) -> list[tuple[int, int]]:
+    """Return where blocks start and stop; true means do not change within one."""
+    if block is None:
+        steps = Cost(
+            setup.labels.size,
+            setup.longest_row,
+            horizon,
+            n_classes=int(setup.labels.max()) + 1,
+            by_model=setup.by_model,
+            bytes_per_view=bytes_per_view(setup.bounds, with_squares=setup.needs_squares),
+        ).block
+    else:
+        steps = _check.positive_int("block", block)
+    cuts = {*range(0, horizon, steps), horizon}
+    cuts |= {change.time - 1 for change in problem.changes}
+    return list(pairwise(sorted(cuts)))

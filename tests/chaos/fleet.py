@@ -19,13 +19,13 @@ import numpy as np
 from chaos.feeds import Feed
 from chaos.processes import Process
 from chaos.worlds import World
+from colme.live.connection_config import ConnectionConfig
 from colme.live.membership import Membership
 from colme.live.network import Link
+from colme.live.node_core import NodeCore
 from colme.live.settings import AgentSettings
-from colme.live.station import Station
 from colme.live.store import Store
-from colme.live.wire import Ask, Told, decode, encode
-from colme.live.wiring import Wiring
+from colme.live.wire import WireQuery, WireReply, decode, encode
 from colme.messages import Reply
 
 IS_FULL = os.environ.get("COLME_CHAOS") == "full"
@@ -140,13 +140,13 @@ class Fleet:
 
     async def told(self, name: str) -> Reply:
         """Return what a node says of itself when a peer asks it, through the router."""
-        link, heard = Link(Wiring("client", connect=(self._address,)), "chaos"), []
+        link, heard = Link(ConnectionConfig("client", connect=(self._address,)), "chaos"), []
 
         def take(payload: bytes) -> bool:
             heard.append(decode(payload))
             return True
 
-        question = encode(Ask("visitor", name, NONCE))
+        question = encode(WireQuery("visitor", name, NONCE))
         await link.open()
         try:
             async with asyncio.timeout(self._recovery):
@@ -155,18 +155,18 @@ class Fleet:
         finally:
             await link.close()
         (told,) = heard
-        assert isinstance(told, Told)
+        assert isinstance(told, WireReply)
         return told.reply
 
     async def stored(self, name: str) -> int:
         """Return how many samples are in the store of a node that does not run."""
-        store = Store.open(self._folder / name, "chaos")
-        past = store.adopt(name)
+        store = Store(self._folder / name, "chaos")
+        past = store.register(name)
         agent = AgentSettings(**self._world.settings).agent(name)
-        station = Station(agent, "chaos", past.life, Membership(1.0))
-        station.resume(past.checkpoint, past.events)
+        core = NodeCore(agent, "chaos", past.life, Membership(1.0))
+        core.resume(past.checkpoint, past.events)
         await store.close()
-        return station.n_samples
+        return core.n_samples
 
     async def end(self, learnt: bool = True) -> dict[str, float]:
         """End everything: all is durable, nothing hangs, every process says that it is well."""

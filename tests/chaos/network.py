@@ -5,9 +5,12 @@ import random
 from dataclasses import dataclass
 from typing import Self
 
+from colme.live.wire import VERSION
+
 HANDSHAKE = 3
-"""So many messages each way open a link; without them there is none to be disturbed."""
-MAGIC = b"CM\x01"
+"""Messages each way that open a link; without them there is none to be disturbed."""
+MAGIC = b"CM" + bytes([VERSION])
+"""What a message between agents begins with."""
 SHORTEST = 28
 """Bytes of the shortest message between agents."""
 

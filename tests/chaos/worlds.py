@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import colme
-from colme.live.host import Host, Resident
-from colme.live.pace import Pace
+from colme.live.connection_config import ConnectionConfig
+from colme.live.host import Host, HostedAgent
+from colme.live.schedule import Schedule
 from colme.live.settings import AgentSettings
-from colme.live.sources import Iterating
-from colme.live.wiring import Wiring
+from colme.live.sources import IteratorSource
 
 SIGMA = 0.5
 INTERVAL = 0.01
@@ -77,10 +77,14 @@ def undisturbed(world: World, counts: Sequence[int], folder: Path) -> dict[int, 
 
 async def _undisturbed(world: World, counts: Sequence[int], folder: Path) -> dict[int, list[float]]:
     calm, settings = _Calm(world.samples), AgentSettings(**world.settings)
-    wiring = Wiring("peer", ("127.0.0.1:0",))
-    host = Host("calm", settings, folder, wiring, Pace(INTERVAL), sync=False)
-    residents = [Resident(name, calm.source(a)) for a, name in enumerate(world.names)]
-    running = asyncio.create_task(host.run(residents))
+    connection = ConnectionConfig("peer", ("127.0.0.1:0",))
+    host = Host("calm", folder, connection, Schedule(INTERVAL), sync=False)
+    agents = [settings.agent(name) for name in world.names]
+    hosted = [
+        HostedAgent(agent, calm.source(a), settings.reply_checks(agent))
+        for a, agent in enumerate(agents)
+    ]
+    running = asyncio.create_task(host.run(hosted))
     found = {}
     async with asyncio.timeout(120):
         for n in counts:
@@ -105,7 +109,7 @@ class _Calm:
     def allow(self, n: int) -> None:
         self._allowed = n
 
-    def source(self, a: int) -> Iterating:
+    def source(self, a: int) -> IteratorSource:
         async def make(n: int) -> AsyncIterator[float]:
             while True:
                 while n < self._allowed:
@@ -115,7 +119,7 @@ class _Calm:
                         await asyncio.sleep(INTERVAL)
                 await asyncio.sleep(INTERVAL)
 
-        return Iterating(make)
+        return IteratorSource(make)
 
 
 def _all(host: Host, world: World, what: str) -> list[float]:

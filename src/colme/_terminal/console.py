@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-__all__ = ["err", "note", "out", "print_json", "print_pieces", "progress", "say_finished"]
 
 # Names and paths are shown as they are: brackets in them are no markup, colons no emoji.
 out = Console(markup=False, highlight=False, emoji=False)
@@ -23,16 +21,21 @@ err = Console(stderr=True, markup=False, highlight=False, emoji=False)
 
 @contextmanager
 def progress(
-    total: int = 1, first: str = "drawing samples"
+    total: int = 1, first: str = "drawing samples", parts: Sequence[str] = ()
 ) -> Iterator[Callable[[str, float], None]]:
-    """Show one bar for all the work, on a terminal only."""
+    """Show one bar for all the work, on a terminal only; yield what moves it.
+
+    It is called with what is running and how much of `total` is done.  With `parts`, which run one
+    after the other, it is called with the name of the part and the share of it that is done.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
     with bar:
-        task = bar.add_task(first, total=total)
+        task = bar.add_task(first, total=len(parts) or total)
 
-        def update(what: str, completed: float) -> None:
-            bar.update(task, description=what, completed=completed)
+        def update(what: str, done: float) -> None:
+            before = parts.index(what) if parts else 0
+            bar.update(task, description=what, completed=before + done)
 
         yield update
 

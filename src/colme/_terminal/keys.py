@@ -13,8 +13,6 @@ from rich.table import Table
 
 from colme._terminal.console import out
 
-__all__ = ["print_authority", "print_issued"]
-
 
 def print_authority(made: dict[str, Any]) -> None:
     """Print where a fleet's authority is and what comes next."""

@@ -6,21 +6,41 @@ Lives here: the normal mixture with an estimated variance, and its stream.  Must
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from colme import _check
+from colme.bounds.base import Bound, StreamBase
 from colme.bounds.evidence import Evidence, N_co
 from colme.bounds.mixture import mixture_shape, tuned_prior
-from colme.bounds.protocol import Stream
-from colme.bounds.running import Recipe, Running
 
-__all__ = ["Asymptotic", "AsymptoticStream"]
+
+class AsymptoticStream(StreamBase[N_co]):
+    """A stream of samples, their mean and their variance.
+
+    Examples
+    --------
+    >>> stream = Asymptotic(n_opt=10, burn_in=2).stream()
+    >>> stream.update(1.0)
+    >>> stream.interval
+    (-inf, inf)
+    """
+
+    def __init__(self, bound: Asymptotic, n: int | None) -> None:
+        super().__init__(bound, n)
+        self._prior = tuned_prior(bound.n_opt, bound.gamma)
+
+    @property
+    def evidence(self) -> Evidence[N_co]:
+        """A parabola around the mean, as if the sample variance were the true one."""
+        if self.count < self._bound.burn_in:
+            return super().evidence
+        variance = np.divide(self._squares, self.count - 1)
+        spread, slope, offset = mixture_shape(self.count, variance, self._prior)
+        return self._as_evidence(self._mean, np.where(spread > 0, spread, np.inf), slope, offset)
 
 
 @dataclass(frozen=True)
-class Asymptotic(Recipe):
+class Asymptotic(Bound):
     """Interval at all times at once from the burn-in on; **asymptotic**, not exact.
 
     In the limit of a long burn-in the risk is at most γ, for samples of finite variance.  At a
@@ -51,39 +71,9 @@ class Asymptotic(Recipe):
     n_opt: float
     burn_in: int = field(default=30, kw_only=True)
     gamma: float = 0.05
+    stream_type = AsymptoticStream
 
     def __post_init__(self) -> None:
-        burn_in = _check.positive_int("burn_in", self.burn_in)
-        if burn_in == 1:
+        super().__post_init__()
+        if self.burn_in == 1:
             raise ValueError("burn_in must be at least 2, to have a variance; received 1")
-        n_opt, gamma = _check.positive("n_opt", self.n_opt), _check.risk("gamma", self.gamma)
-        self._keep(n_opt=n_opt, burn_in=burn_in, gamma=gamma)
-
-    def _start(self, n: int | None) -> Stream[Any]:
-        return AsymptoticStream(self, n)
-
-
-class AsymptoticStream(Running[N_co]):
-    """A stream of samples, their mean and their variance.
-
-    Examples
-    --------
-    >>> stream = Asymptotic(n_opt=10, burn_in=2).stream()
-    >>> stream.update(1.0)
-    >>> stream.interval
-    (-inf, inf)
-    """
-
-    def __init__(self, bound: Asymptotic, n: int | None) -> None:
-        super().__init__(bound.gamma, n)
-        self._bound = bound
-        self._prior = tuned_prior(bound.n_opt, bound.gamma)
-
-    @property
-    def evidence(self) -> Evidence[N_co]:
-        """A parabola around the mean, as if the sample variance were the true one."""
-        if self.count < self._bound.burn_in:
-            return super().evidence
-        variance = np.divide(self._squares, self.count - 1)
-        spread, slope, offset = mixture_shape(self.count, variance, self._prior)
-        return self._tell(self._mean, np.where(spread > 0, spread, np.inf), slope, offset)

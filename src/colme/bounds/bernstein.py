@@ -11,20 +11,47 @@ from typing import Any
 
 import numpy as np
 
-from colme import _check
-from colme.bounds.bets import Bets
+from colme.bounds.bounded import Bets, BoundedBound, BoundedStream
 from colme.bounds.evidence import Evidence, N_co
-from colme.bounds.protocol import Stream
-from colme.bounds.running import Recipe, Running
-from colme.bounds.scale import checked_range, range_sigma
 
-__all__ = ["BernsteinStream", "EmpiricalBernstein"]
 
-_MOST = 0.5  # the largest stake
+class BernsteinStream(BoundedStream[N_co]):
+    """A stream of bounded samples; a handful of numbers, whatever its length.
+
+    Examples
+    --------
+    >>> stream = EmpiricalBernstein(low=0, high=1).stream(2)
+    >>> stream.update([0.0, 1.0])
+    >>> stream.evidence.slope
+    array([0.5, 0.5])
+    """
+
+    _kept = (*BoundedStream._kept, "_staked", "_center", "_price", *Bets.kept("_bets"))
+
+    _largest_stake = 0.5  # ψ grows without limit towards 1
+
+    def __init__(self, bound: EmpiricalBernstein, n: int | None) -> None:
+        super().__init__(bound, n)
+        self._staked: Any = 0.0  # Σ λ
+        self._center: Any = 0.0  # Σ λ x / Σ λ
+        self._price: Any = 0.0  # Σ (x - μ)² ψ(λ)
+
+    def _bet(self, stake: Any, unit: Any) -> None:
+        self._staked = self._staked + stake
+        self._center = self._center + stake / self._staked * (unit - self._center)
+        self._price = self._price - (unit - self._bets.mean) ** 2 * (np.log1p(-stake) + stake)
+
+    @property
+    def evidence(self) -> Evidence[N_co]:
+        """Two straight lines: the average of the e-processes of either side."""
+        if not self.count:
+            return super().evidence
+        center = self._low + self._width * self._center
+        return self._as_evidence(center, 0.0, self._staked / self._width, self._price + math.log(2))
 
 
 @dataclass(frozen=True)
-class EmpiricalBernstein(Recipe):
+class EmpiricalBernstein(BoundedBound):
     """Time-uniform interval for samples in [low, high] that adapts to their variance.
 
     Parameters
@@ -52,54 +79,4 @@ class EmpiricalBernstein(Recipe):
     low: float
     high: float
     gamma: float = 0.05
-
-    def __post_init__(self) -> None:
-        low, high = checked_range(self.low, self.high)
-        self._keep(low=low, high=high, gamma=_check.risk("gamma", self.gamma))
-
-    @property
-    def scale(self) -> float:
-        """Half the range."""
-        return range_sigma(self.low, self.high)
-
-    def _start(self, n: int | None) -> Stream[Any]:
-        return BernsteinStream(self, n)
-
-
-class BernsteinStream(Running[N_co]):
-    """A stream of bounded samples; a handful of numbers, whatever its length.
-
-    Examples
-    --------
-    >>> stream = EmpiricalBernstein(low=0, high=1).stream(2)
-    >>> stream.update([0.0, 1.0])
-    >>> stream.evidence.slope
-    array([0.5, 0.5])
-    """
-
-    _kept = (*Running._kept, "_staked", "_center", "_price", *Bets.kept("_bets"))
-
-    def __init__(self, bound: EmpiricalBernstein, n: int | None) -> None:
-        super().__init__(bound.gamma, n, low=bound.low, high=bound.high)
-        self._bound = bound
-        self._width = bound.high - bound.low
-        self._bets = Bets(bound.gamma, _MOST)
-        self._staked: Any = 0.0  # Σ λ
-        self._center: Any = 0.0  # Σ λ x / Σ λ
-        self._price: Any = 0.0  # Σ (x - μ)² ψ(λ)
-
-    def _fold(self, x: Any) -> None:
-        unit = (x - self._bound.low) / self._width
-        stake = self._bets.stake()
-        self._staked = self._staked + stake
-        self._center = self._center + stake / self._staked * (unit - self._center)
-        self._price = self._price - (unit - self._bets.mean) ** 2 * (np.log1p(-stake) + stake)
-        self._bets.fold(unit)
-
-    @property
-    def evidence(self) -> Evidence[N_co]:
-        """Two straight lines: the average of the e-processes of either side."""
-        if not self.count:
-            return super().evidence
-        center = self._bound.low + self._width * self._center
-        return self._tell(center, 0.0, self._staked / self._width, self._price + math.log(2))
+    stream_type = BernsteinStream

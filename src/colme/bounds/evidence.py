@@ -1,4 +1,4 @@
-"""Evidence: what a stream tells a peer, so that the peer can test whether their means are equal.
+"""Evidence: what a peer needs of a stream to test whether their means are equal.
 
 Lives here: its shape, its inverse, and the test of a pair.  Must not know streams or bounds.
 """
@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from colme import _check
 from colme._compile import compiled
-
-__all__ = ["Evidence", "huber", "separated"]
 
 Numbers: TypeAlias = NDArray[np.float64]
 """One number per stream."""
@@ -108,6 +106,27 @@ class Evidence(Generic[N_co]):
     spread: N_co
     slope: N_co
     offset: N_co
+
+    def around(self, mean: Any) -> Evidence[N_co]:
+        """Return evidence around the mean instead of its own centre, no stronger than it was.
+
+        Examples
+        --------
+        >>> Evidence(center=0.5, spread=0.0, slope=8.0, offset=1.0).around(0.75).offset
+        3.0
+
+        Notes
+        -----
+        H grows by at most its slope: H(|c - m|) >= H(|x̄ - m|) - s |x̄ - c|.  While nothing is known
+        H is 0 around any mean.
+        """
+        if type(self.spread) is float:  # one stream: far quicker without arrays
+            away = 0.0 if math.isinf(self.spread) else abs(mean - self.center)
+            paid = self.slope * away if away > 0.0 else 0.0
+            return Evidence(mean, self.spread, self.slope, self.offset + paid)
+        off = np.where(np.isinf(self.spread), 0.0, np.abs(np.subtract(mean, self.center)))
+        cost = np.multiply(self.slope, off, out=np.zeros(np.shape(off)), where=off > 0.0)
+        return Evidence(mean, self.spread, self.slope, self.offset + cost[()])
 
     def radius(self, log_risk: float) -> N_co:
         """Return the smallest d with H(d) - offset >= `log_risk` = ln(1/γ)."""

@@ -7,38 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, cast
 
 from colme.bounds.asymptotic import Asymptotic
+from colme.bounds.base import Bound
 from colme.bounds.bernstein import EmpiricalBernstein
 from colme.bounds.betting import Betting
 from colme.bounds.discounted import Discounted
 from colme.bounds.mixture import Laplace, NormalMixture
-from colme.bounds.protocol import Bound
 from colme.bounds.restarted import Restarted
 from colme.bounds.stitched import Stitched
 from colme.bounds.student import Student
 from colme.bounds.windowed import Windowed
 
-__all__ = ["KINDS", "from_plain", "to_plain"]
-
+_SIMPLE = (Asymptotic, Betting, EmpiricalBernstein, Laplace, NormalMixture, Stitched, Student)
+_WRAPPERS = (Discounted, Restarted, Windowed)
 KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
-    {
-        kind.__name__: kind
-        for kind in (
-            Asymptotic,
-            Betting,
-            Discounted,
-            EmpiricalBernstein,
-            Laplace,
-            NormalMixture,
-            Restarted,
-            Stitched,
-            Student,
-            Windowed,
-        )
-    }
+    {kind.__name__: kind for kind in sorted(_SIMPLE + _WRAPPERS, key=attrgetter("__name__"))}
 )
 """Every bound by its name."""
 

@@ -9,12 +9,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
-from colme import _check
 from colme.bounds.counted import Counted
-
-__all__ = ["Laplace", "NormalMixture", "mixture_shape", "mixture_width", "tuned_prior"]
 
 
 @lru_cache(maxsize=256)
@@ -71,8 +68,28 @@ def mixture_shape(n: float, variance: Any, prior: float) -> tuple[Any, float, fl
     return variance * (n + prior) / n**2, math.inf, 0.5 * math.log1p(n / prior)
 
 
+class Mixture(Counted):
+    """A normal mixture of a prior count ν; subclasses choose it.
+
+    Examples
+    --------
+    >>> bounds: list[Mixture] = [Laplace(0.5, 0.05), NormalMixture(0.5, n_opt=500, gamma=0.05)]
+    >>> [round(bound.prior, 2) for bound in bounds]
+    [1.0, 60.89]
+    """
+
+    prior: float
+
+    def _width(self, n: Any, log: Callable[[Any], Any]) -> Any:
+        return mixture_width(n, self.prior, self.gamma, log)
+
+    def shape(self, n: float) -> tuple[float, float, float]:
+        """Return spread, slope and offset of the evidence of n >= 1 samples."""
+        return mixture_shape(n, self.sigma**2, self.prior)
+
+
 @dataclass(frozen=True)
-class Laplace(Counted):
+class Laplace(Mixture):
     """Time-uniform interval around the mean of a σ-sub-Gaussian stream.
 
     With probability at least 1 - γ the mean of the first n samples is within ``radius(n)`` of
@@ -101,22 +118,11 @@ class Laplace(Counted):
 
     sigma: float
     gamma: float
-
-    def __post_init__(self) -> None:
-        self._keep(
-            sigma=_check.positive("sigma", self.sigma), gamma=_check.risk("gamma", self.gamma)
-        )
-
-    def _width(self, n: Any, log: Callable[[Any], Any]) -> Any:
-        return mixture_width(n, 1.0, self.gamma, log)
-
-    def shape(self, n: float) -> tuple[float, float, float]:
-        """Return spread, slope and offset of the evidence of n >= 1 samples."""
-        return mixture_shape(n, self.sigma**2, 1.0)
+    prior: ClassVar[float] = 1.0  # type: ignore[misc] # the same for all
 
 
 @dataclass(frozen=True)
-class NormalMixture(Counted):
+class NormalMixture(Mixture):
     """Time-uniform interval around a σ-sub-Gaussian mean, narrowest at a count of your choice.
 
     Parameters
@@ -143,21 +149,7 @@ class NormalMixture(Counted):
     n_opt: float
     gamma: float = 0.05
 
-    def __post_init__(self) -> None:
-        self._keep(
-            sigma=_check.positive("sigma", self.sigma),
-            n_opt=_check.positive("n_opt", self.n_opt),
-            gamma=_check.risk("gamma", self.gamma),
-        )
-
     @property
-    def prior(self) -> float:
+    def prior(self) -> float:  # type: ignore[override]
         """The prior count ν."""
         return tuned_prior(self.n_opt, self.gamma)
-
-    def _width(self, n: Any, log: Callable[[Any], Any]) -> Any:
-        return mixture_width(n, self.prior, self.gamma, log)
-
-    def shape(self, n: float) -> tuple[float, float, float]:
-        """Return spread, slope and offset of the evidence of n >= 1 samples."""
-        return mixture_shape(n, self.sigma**2, self.prior)

@@ -1,18 +1,16 @@
-"""The two interfaces of the family: a bound is a recipe, a stream is what follows it.
+"""What bounds give out: streams that follow samples, and folders for whole blocks of them.
 
 Lives here: their names and meanings, for annotations.  Must not know any particular bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol, Self, overload
+from typing import Protocol
 
 from numpy.typing import ArrayLike
 
 from colme.bounds.evidence import Evidence, N_co, Numbers
-
-__all__ = ["Bound", "Stream"]
+from colme.view import View
 
 
 class Stream(Protocol[N_co]):
@@ -32,8 +30,12 @@ class Stream(Protocol[N_co]):
         """How many samples were folded, for each of the streams."""
 
     @property
+    def public(self) -> Stream[N_co]:
+        """The stream as others see it: itself, unless something is hidden from them."""
+
+    @property
     def epoch(self) -> N_co:
-        """How often the stream has begun anew: 0 where nothing ever changes."""
+        """How often the stream has restarted: 0 where nothing ever changes."""
 
     @property
     def mean(self) -> N_co:
@@ -49,7 +51,7 @@ class Stream(Protocol[N_co]):
 
     @property
     def evidence(self) -> Evidence[N_co]:
-        """What a peer must be told to test whether its mean equals this stream's."""
+        """What a peer needs to test whether its mean equals this stream's."""
 
     def state(self) -> dict[str, float | list[float]]:
         """All that the samples have left behind, ready for JSON; see `Bound.resume`."""
@@ -58,37 +60,25 @@ class Stream(Protocol[N_co]):
         """Fold one sample (an array of n, one each, when n streams are followed)."""
 
 
-class Bound(Protocol):
-    """A recipe for intervals that hold at all times at once, with risk `gamma` on both sides.
+class Folder(Protocol):
+    """Streams of some agents under one bound, whose views are written block after block.
 
     Examples
     --------
-    >>> from colme.bounds import Betting, Laplace
-    >>> bounds: list[Bound] = [Laplace(sigma=0.5, gamma=0.05), Betting(low=0, high=1)]
-    >>> [bound.at_risk(0.01).gamma for bound in bounds]
-    [0.01, 0.01]
+    >>> import numpy as np
+    >>> from colme.bounds import Laplace
+    >>> folder: Folder = Laplace(sigma=0.5, gamma=0.05).folder(n_agents=2, batch=3)
+    >>> views = View(*np.empty((9, 2, 1)))
+    >>> folder.fold(np.ones((3, 2)), 0, views, views)
+    >>> views.n_samples.tolist()
+    [[3.0], [3.0]]
     """
 
-    @property
-    def gamma(self) -> float:
-        """The risk of the interval, both sides together."""
+    def fold(
+        self, samples: Numbers, before: int, private: View[Numbers], public: View[Numbers]
+    ) -> None:
+        """Fold the next samples[k, agent] into the views[agent, step] of a block.
 
-    @property
-    def scale(self) -> float:
-        """The most that the standard deviation of a sample can be; +∞ if nothing is known."""
-
-    def revisit_in(self, epoch: int) -> int:
-        """Return every how many queries one goes to an excluded peer, in that epoch; 0: none."""
-
-    def at_risk(self, gamma: float) -> Self:
-        """Return the same bound at another risk."""
-
-    def resume(self, state: Mapping[str, Any]) -> Stream[float]:
-        """Return one stream that goes on where `Stream.state` was taken."""
-
-    @overload
-    def stream(self, n: None = None) -> Stream[float]: ...
-    @overload
-    def stream(self, n: int) -> Stream[Numbers]: ...
-    def stream(self, n: int | None = None) -> Stream[float] | Stream[Numbers]:
-        """Start to follow one stream, or n streams at once."""
+        A step ends after each `batch` samples.  `before` says how many samples of the block were
+        folded earlier.  `public` is `private` itself unless the bound distinguishes them.
+        """

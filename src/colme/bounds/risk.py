@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from colme import _check
 
-__all__ = ["Budget", "spend_risk", "split_risk"]
-
 
 def split_risk(delta: float, n_agents: int) -> float:
     """Return γ = δ / (8 A), the risk left for each of the A intervals an agent holds.
@@ -54,7 +52,7 @@ def spend_risk(delta: float, j: int) -> float:
 
 @dataclass(frozen=True)
 class Budget:
-    """The risk of one agent: split over so many agents, or spent peer by peer.
+    """The risk of one agent: split over a known number of agents, or spent peer by peer.
 
     Parameters
     ----------

@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from colme import _check
 from colme.bounds.counted import Counted
-
-__all__ = ["Stitched"]
 
 _S, _ETA = 1.4, 2.0  # epoch k lasts from η^k to η^(k+1) and gets the share 1 / (ζ(s) (k+1)^s)
 _ZETA = 3.1055472779775806  # ζ(1.4)
@@ -56,11 +53,7 @@ class Stitched(Counted):
     gamma: float = 0.05
 
     def __post_init__(self) -> None:
-        self._keep(
-            sigma=_check.positive("sigma", self.sigma),
-            n_min=_check.positive("n_min", self.n_min),
-            gamma=_check.risk("gamma", self.gamma),
-        )
+        super().__post_init__()
         if self.gamma > _MOST_RISK:
             raise ValueError(
                 f"gamma must be at most {_MOST_RISK} for a stitched bound; received "

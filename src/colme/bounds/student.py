@@ -13,13 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colme import _check
+from colme.bounds.base import Bound, StreamBase
 from colme.bounds.evidence import Evidence, N_co
 from colme.bounds.mixture import tuned_prior
-from colme.bounds.protocol import Stream
-from colme.bounds.running import Recipe, Running
-
-__all__ = ["Student", "StudentStream", "student_radius", "student_spread"]
 
 
 def student_radius(n: Any, squares: Any, prior: float, level: float) -> NDArray[np.float64]:
@@ -69,54 +65,7 @@ def student_spread(n: Any, squares: Any, prior: float, level: float) -> NDArray[
     return np.where(radius > 0, radius**2 / (2 * (level + offset)), np.inf)
 
 
-@dataclass(frozen=True)
-class Student(Recipe):
-    """Time-uniform interval around the mean of Gaussian samples of unknown variance.
-
-    Exact for independent Gaussian samples, whatever their variance.  For others of finite variance
-    it is only near, the nearer the more samples; skewed ones break it, rare events and tails on one
-    side most of all.
-
-    Parameters
-    ----------
-    n_opt
-        The count at which the interval is about narrowest, compared with other priors.
-    gamma
-        Risk of the interval, both sides together.
-
-    Examples
-    --------
-    >>> stream = Student(n_opt=100, gamma=0.05).stream()
-    >>> for sample in [19.0, 21.0, 20.0, 20.0] * 25:
-    ...     stream.update(sample)
-    >>> [round(end, 2) for end in stream.interval]
-    [19.78, 20.22]
-
-    Notes
-    -----
-    The likelihood of the mean m + σθ, θ ~ N(0, 1/ν), over that of m, with σ integrated out of both
-    as 1/σ; `student_radius` has the formula, docs/7-bounds.md why it is a martingale whatever σ.
-    What is told to peers lies below the evidence up to 2 ln(1/γ) + offset, which is enough for a
-    peer whose offset is larger by up to ln(1/γ).
-    """
-
-    n_opt: float
-    gamma: float = 0.05
-
-    def __post_init__(self) -> None:
-        n_opt, gamma = _check.positive("n_opt", self.n_opt), _check.risk("gamma", self.gamma)
-        self._keep(n_opt=n_opt, gamma=gamma)
-
-    @property
-    def prior(self) -> float:
-        """The prior count ν."""
-        return tuned_prior(self.n_opt, self.gamma)
-
-    def _start(self, n: int | None) -> Stream[Any]:
-        return StudentStream(self, n)
-
-
-class StudentStream(Running[N_co]):
+class StudentStream(StreamBase[N_co]):
     """A stream of samples, their mean and their variance.
 
     Examples
@@ -128,7 +77,7 @@ class StudentStream(Running[N_co]):
     """
 
     def __init__(self, bound: Student, n: int | None) -> None:
-        super().__init__(bound.gamma, n)
+        super().__init__(bound, n)
         self._prior = bound.prior
 
     @property
@@ -146,4 +95,45 @@ class StudentStream(Running[N_co]):
         offset = 0.5 * math.log1p(self.count / self._prior)
         level = 2 * self._log_risk + offset
         spread = student_spread(self.count, self._squares, self._prior, level)
-        return self._tell(self._mean, spread, np.inf, offset)
+        return self._as_evidence(self._mean, spread, np.inf, offset)
+
+
+@dataclass(frozen=True)
+class Student(Bound):
+    """Time-uniform interval around the mean of Gaussian samples of unknown variance.
+
+    Exact for independent Gaussian samples, whatever their variance.  For others of finite variance
+    it is only near, the nearer the more samples; skewed ones break it, rare events and tails on one
+    side most of all.
+
+    Parameters
+    ----------
+    n_opt
+        The count at which the interval is about narrowest, compared with other priors.
+    gamma
+        Risk of the interval, both sides together.
+
+    Examples
+    --------
+    >>> streams = Student(n_opt=100, gamma=0.05).stream(2)
+    >>> for pair in [(19.0, 1.9), (21.0, 2.1), (20.0, 2.0), (20.0, 2.0)] * 25:
+    ...     streams.update(pair)
+    >>> streams.interval[0].round(3)
+    array([19.78 ,  1.978])
+
+    Notes
+    -----
+    The likelihood of the mean m + σθ, θ ~ N(0, 1/ν), over that of m, with σ integrated out of both
+    as 1/σ; `student_radius` has the formula, docs/7-bounds.md why it is a martingale whatever σ.
+    The parabola for peers lies below the evidence up to 2 ln(1/γ) + offset, which is enough for a
+    peer whose offset is larger by up to ln(1/γ).
+    """
+
+    n_opt: float
+    gamma: float = 0.05
+    stream_type = StudentStream
+
+    @property
+    def prior(self) -> float:
+        """The prior count ν."""
+        return tuned_prior(self.n_opt, self.gamma)

@@ -12,44 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from colme import _check
-from colme._compile import compiled
-from colme.bounds.evidence import N_co
-from colme.bounds.fading import FadingStream, checked_fading
-from colme.bounds.protocol import Bound, Stream
-from colme.bounds.running import folded_mean, folded_squares
-from colme.bounds.wrapper import Wrapper, checked_revisit
-
-__all__ = ["Windowed", "WindowedStream", "fold_tails", "merged_mean", "merged_squares"]
+from colme._compile import compiled, kernel
+from colme.bounds.base import Bound
+from colme.bounds.evidence import N_co, Numbers
+from colme.bounds.moments import folded_mean, folded_squares, merged_mean, merged_squares
+from colme.bounds.wrapper import Forgetting, ForgettingStream
+from colme.view import View
 
 _LONGEST = 2**31 - 1
 """More samples than any stream has, and few enough to be counted by any loop."""
-
-
-@compiled
-def merged_mean(mean_a: float, n_a: int, mean_b: float, n_b: int) -> float:
-    """Return the mean of two groups of samples together.
-
-    Examples
-    --------
-    >>> merged_mean(1.0, 1, 4.0, 2)
-    3.0
-    """
-    return mean_a + (mean_b - mean_a) * (n_b / (n_a + n_b))
-
-
-@compiled
-def merged_squares(
-    squares_a: float, mean_a: float, n_a: int, squares_b: float, mean_b: float, n_b: int
-) -> float:
-    """Return Σ (x - x̄)² of two groups of samples together.
-
-    Examples
-    --------
-    >>> merged_squares(0.0, 1.0, 1, 0.0, 4.0, 2)
-    6.0
-    """
-    return squares_a + squares_b + (mean_b - mean_a) ** 2 * (n_a * (n_b / (n_a + n_b)))
 
 
 @compiled
@@ -71,61 +42,44 @@ def fold_tails(block: Any, means: Any, squares: Any) -> None:
         squares[i] = folded_squares(squares[i + 1], means[i + 1], means[i], block[i])
 
 
-@dataclass(frozen=True)
-class Windowed(Wrapper):
-    """A bound over the last `length` samples, for a mean that may change.
+@kernel
+def fold_windows(
+    samples: Numbers, length: int, tails: Numbers, means: Numbers, squares: Numbers
+) -> None:
+    """Fold the last `length` samples at every time into means and squares[agent, time].
 
-    The interval holds the mean of a stream that was constant over the window **at each time** with
-    probability at least 1 - γ, not at all times at once.
-
-    Parameters
-    ----------
-    bound
-        `Laplace`, `NormalMixture`, `Stitched` or `Asymptotic`.
-    length
-        How many samples count, at least 2.
-    revisit
-        Every so many queries one goes to an excluded peer; 0: none.
+    `tails` is room for two numbers per sample of a window.
 
     Examples
     --------
-    >>> from colme.bounds import Laplace
-    >>> stream = Windowed(Laplace(sigma=0.5, gamma=0.05), length=100).stream()
-    >>> for sample in [0.0] * 200 + [1.0] * 100:
-    ...     stream.update(sample)
-    >>> stream.count, stream.mean, stream.epoch
-    (100, 1.0, 2.0)
-
-    Notes
-    -----
-    The last n samples are n samples like any others, and at a fixed n the evidence is an e-value.
-    The epoch is ⌊(k - 1) / length⌋ after k samples: what was said an epoch ago is forgotten, or
-    is about to be.
+    >>> means, squares = np.empty((1, 3)), np.empty((1, 3))
+    >>> fold_windows(np.array([[9.0], [1.0], [2.0]]), 2, np.empty((2, 2)), means, squares)
+    >>> means.tolist(), squares.tolist()
+    ([[9.0, 5.0, 1.5]], [[0.0, 32.0, 0.5]])
     """
+    horizon, n_agents = samples.shape
+    tail_means, tail_squares = tails[0], tails[1]
+    for a in range(n_agents):
+        mean, square = 0.0, 0.0
+        for t in range(horizon):
+            place = t % length
+            if place == 0:
+                if t > 0:
+                    fold_tails(samples[t - length : t, a], tail_means, tail_squares)
+                mean, square = 0.0, 0.0
+            before = mean
+            mean = folded_mean(before, place, samples[t, a])
+            square = folded_squares(square, before, mean, samples[t, a])
+            means[a, t], squares[a, t] = mean, square
+            here = place + 1
+            if t >= length and here < length:
+                tail = tail_means[here]
+                rest = length - here
+                means[a, t] = merged_mean(tail, rest, mean, here)
+                squares[a, t] = merged_squares(tail_squares[here], tail, rest, square, mean, here)
 
-    bound: Bound
-    length: int
-    revisit: int = 10
 
-    def __post_init__(self) -> None:
-        length = _check.positive_int("length", self.length)
-        if not 1 < length <= _LONGEST:
-            raise ValueError(
-                f"length must be at least 2, to see samples scatter, and at most {_LONGEST}; "
-                f"received {length}"
-            )
-        bound: Any = checked_fading(self.bound, length)
-        self._keep(bound=bound, length=length, revisit=checked_revisit(self.revisit))
-
-    def revisit_in(self, epoch: int) -> int:
-        """Return every how many queries one goes to an excluded peer: none in the first epoch."""
-        return self.revisit if epoch > 0 else 0
-
-    def _start(self, n: int | None) -> Stream[Any]:
-        return WindowedStream(self, n)
-
-
-class WindowedStream(FadingStream[N_co]):
+class WindowedStream(ForgettingStream[N_co]):
     """The last samples of a stream: at most two windows of them are kept.
 
     Samples come in blocks of the length of the window.  A window is the end of one block and the
@@ -195,3 +149,54 @@ class WindowedStream(FadingStream[N_co]):
             self._mean = merged_mean(*tail[1:], self._head[0], here)
             self._squares = merged_squares(*tail, self._head[1], self._head[0], here)
         self._within._stand_for(self.count, self._mean, self._squares)
+
+
+@dataclass(frozen=True)
+class Windowed(Forgetting):
+    """A bound over the last `length` samples, for a mean that may change.
+
+    The interval holds the mean of a stream that was constant over the window **at each time** with
+    probability at least 1 - γ, not at all times at once.
+
+    Parameters
+    ----------
+    bound
+        `Laplace`, `NormalMixture`, `Stitched` or `Asymptotic`.
+    length
+        How many samples count, at least 2.
+    revisit
+        Every how many queries an excluded peer is asked again; 0: never.
+
+    Examples
+    --------
+    >>> from colme.bounds import Laplace
+    >>> stream = Windowed(Laplace(sigma=0.5, gamma=0.05), length=100).stream()
+    >>> for sample in [0.0] * 200 + [1.0] * 100:
+    ...     stream.update(sample)
+    >>> stream.count, stream.mean, stream.epoch
+    (100, 1.0, 2.0)
+
+    Notes
+    -----
+    The last n samples are n samples like any others, and at a fixed n the evidence is an e-value.
+    The epoch is ⌊(k - 1) / length⌋ after k samples: what was said an epoch ago is forgotten, or
+    is about to be.
+    """
+
+    bound: Bound
+    length: int
+    revisit: int = 10
+    stream_type = WindowedStream
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 < self.length <= _LONGEST:
+            raise ValueError(
+                f"length must be at least 2, to see samples scatter, and at most {_LONGEST}; "
+                f"received {self.length}"
+            )
+        self._check_within(self.length)
+
+    def _fold_means(self, samples: Numbers, views: View[Numbers]) -> None:
+        tails = np.empty((2, min(self.length, len(samples))))
+        fold_windows(samples, self.length, tails, views.mean, views.squares)

@@ -6,10 +6,8 @@ Lives here: its flags.  Must not know how anything is computed or printed.
 from __future__ import annotations
 
 from colme import ALGORITHMS, _terminal
-from colme._terminal.simulating import print_algorithms
+from colme._terminal.simulation import print_algorithms
 from colme.neighbours import METHODS
-
-__all__ = ["algorithms"]
 
 
 def algorithms(*, json: bool = False) -> None:

@@ -14,8 +14,6 @@ from cyclopts import App, CycloptsError, Parameter
 import colme
 from colme import _terminal
 
-__all__ = ["COMMANDS", "application", "main", "run"]
-
 COMMANDS = {
     "estimate:estimate": "Estimate each agent's mean from a table with one row per sample, "
     "with help of its peers.",
@@ -28,13 +26,13 @@ COMMANDS = {
     "reproduce:reproduce": "Run every experiment of the paper and lay it beside the published "
     "numbers.",
     "algorithms:algorithms": "List the named algorithms, with one line of meaning each.",
-    "living:node": "Run one agent on this device: it takes samples, asks peers, and is asked.",
-    "living:router": "Run a router: where clients of a large fleet meet, and devices that cannot "
+    "node:node": "Run one agent on this device: it takes samples, asks peers, and is asked.",
+    "node:router": "Run a router: where clients of a large fleet meet, and devices that cannot "
     "be reached.",
     "keys:keys": "Make an authority for a fleet, and keys for its devices.",
     "fleet:fleet": "Run many agents on this machine, in real processes over a real network, and "
     "watch them.",
-    "watch:watch": "Look at a running fleet: what each agent knows, as it publishes it.",
+    "watch:watch": "Watch a running fleet: what each agent knows, as it publishes it.",
 }
 """Where each command is, and what it does: imported when used, since some need extras."""
 
@@ -109,9 +107,9 @@ def run() -> None:
     try:
         main()
     except SystemExit as stop:
-        aside = sys.modules.get("colme.live.aside")  # of those who have used the network
-        if aside is not None:
-            aside.leave(int(stop.code or 0))
+        background = sys.modules.get("colme.live.background")  # of those who have used the network
+        if background is not None:
+            background.exit_if_busy(int(stop.code or 0))
         raise
 
 

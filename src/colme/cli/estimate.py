@@ -16,13 +16,10 @@ from cyclopts import Group, Parameter
 from colme import _terminal
 from colme._check import non_negative_int
 from colme._files import replacing
-from colme._terminal.estimating import print_finding
-from colme.data.asking import Question, find_out
-from colme.data.finding import Finding
+from colme._terminal.estimates import print_result
+from colme.data.export import check_folder, check_target, write
 from colme.data.report import write_report
-from colme.data.writing import check_folder, check_target, write
-
-__all__ = ["estimate"]
+from colme.data.request import EstimateRequest, find_out
 
 _table = Group("Table", sort_key=1)
 _noise = Group("Estimates", sort_key=2)
@@ -42,7 +39,7 @@ class TableFlags:
     value
         Column of the numbers; guessed likewise.
     time
-        Column of times, numbers or dates: tells also how estimates evolved and who changed.
+        Column of times, numbers or dates: shows also how estimates evolved and who changed.
     skip_bad_rows
         Leave out rows that cannot be used, and count them, instead of stopping.
     max_agents
@@ -90,7 +87,7 @@ class QuestionFlags:
     Attributes
     ----------
     members
-        Agents whose class is printed, and who is not told from them.
+        Agents whose class is printed, and who is indistinguishable from them.
     compare
         Compare with other methods, by their errors on rows held out.
     splits
@@ -132,7 +129,7 @@ def estimate(
     Parameters
     ----------
     files
-        CSV, TSV or JSON (packed or not), Parquet or Arrow; patterns such as 'data/*.csv'; - for
+        CSV, TSV or JSON (compressed or not), Parquet or Arrow; patterns such as 'data/*.csv'; - for
         standard input.
     top
         How many agents are printed, from the highest estimate on.
@@ -143,30 +140,39 @@ def estimate(
     json
         Print everything as JSON.
     """
-    question = _question(
-        files, table or TableFlags(), estimates or EstimateFlags(), questions or QuestionFlags()
+    for name in files:
+        if name.startswith("-") and name != "-":
+            raise ValueError(f"unknown flag {name!r}: colme estimate --help lists those there are")
+    asked = vars(questions or QuestionFlags()).copy()
+    request = EstimateRequest(
+        files,
+        n_splits=asked.pop("splits"),
+        **vars(table or TableFlags()),
+        **vars(estimates or EstimateFlags()),
+        **asked,
     )
     non_negative_int("top", top)
     targets = [check_target(out)] if out is not None else []
     targets += [check_folder(html)] if html is not None else []
-    _check_overwriting(files, targets)
-    with _terminal.progress(len(question.steps), "reading") as progress:
-        finding = find_out(question, progress)
-    _keep(finding, out, html)
+    if targets:
+        _check_overwriting(files, targets)
+    with _terminal.progress(len(request.steps), "reading") as progress:
+        result = find_out(request, progress)
+    with ExitStack() as stack:  # all files are written, or none if one of them fails
+        if out is not None:
+            write(result.estimates, stack.enter_context(replacing(out)))
+        if html is not None:
+            write_report(
+                stack.enter_context(replacing(html)),
+                result.estimates,
+                reading=result.reading,
+                comparison=result.comparison,
+                replay=result.replay,
+            )
     if json:
-        _terminal.print_pieces(finding.to_json())
+        _terminal.print_pieces(result.to_json())
     else:
-        print_finding(finding, top, targets)
-
-
-def _question(
-    files: tuple[str, ...], table: TableFlags, estimates: EstimateFlags, questions: QuestionFlags
-) -> Question:
-    for name in files:
-        if name.startswith("-") and name != "-":
-            raise ValueError(f"unknown flag {name!r}: colme estimate --help lists those there are")
-    asked = vars(questions).copy()
-    return Question(files, n_splits=asked.pop("splits"), **vars(table), **vars(estimates), **asked)
+        print_result(result, top, targets)
 
 
 def _check_overwriting(files: tuple[str, ...], targets: list[Path]) -> None:
@@ -175,18 +181,3 @@ def _check_overwriting(files: tuple[str, ...], targets: list[Path]) -> None:
         for name in files:
             if target.resolve() == Path(name).resolve() or target.match(str(Path(name).absolute())):
                 raise ValueError(f"{target.name!r} is among the files read: write to another")
-
-
-def _keep(finding: Finding, out: Path | None, html: Path | None) -> None:
-    """Write all files, or none if one of them fails."""
-    with ExitStack() as stack:
-        if out is not None:
-            write(finding.estimates, stack.enter_context(replacing(out)))
-        if html is not None:
-            write_report(
-                stack.enter_context(replacing(html)),
-                finding.estimates,
-                reading=finding.reading,
-                comparison=finding.comparison,
-                replay=finding.replay,
-            )

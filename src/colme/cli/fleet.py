@@ -1,4 +1,4 @@
-"""`colme fleet`: a fleet on this machine, to look at and to hurt.
+"""`colme fleet`: a fleet on this machine, to watch and to disturb.
 
 Lives here: its flags, signals and exit.  Must not know how anything runs or what is shown.
 """
@@ -10,115 +10,50 @@ import math
 import signal
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from colme import _terminal
-from colme._terminal.watching import fleet_table, say_how_to_watch, show_fleet, showing
-from colme.cli.flags import Flags, ProblemFlags
-from colme.cli.learning import LearningFlags
+from colme._terminal.fleet_tables import fleet_table, print_watch_command, show_fleet, showing
+from colme.cli.experiment_flags import ProblemFlags
+from colme.cli.schema_flags import flags_of, read_flags
 from colme.experiment import ProblemSpec
-from colme.live.fleet import Fleet, FleetSettings, usual_learning
+from colme.live.fleet import FleetSettings, LiarSettings, LocalFleet
+from colme.live.settings import AgentSettings
 
-__all__ = ["Ending", "FleetFlags", "LiarFlags", "fleet"]
+if TYPE_CHECKING:
+    FleetFlags = dict[str, Any]
+    AgentFlags = dict[str, Any]
+    LiarFlags = dict[str, Any]
+else:
+    FleetFlags = flags_of(FleetSettings, Group("Fleet", sort_key=2), without=("problem", "every"))
+    # The problem says how samples scatter.
+    AgentFlags = flags_of(AgentSettings, Group("Learning", sort_key=3), without=("sigma",))
+    LiarFlags = flags_of(LiarSettings, Group("Liars", sort_key=4))
 
-_REFRESH = 0.25
+
+REFRESH = 0.25
 """Seconds from one look at the fleet to the next."""
-_USUAL: dict[str, Any] = {"class_means": (0.2, 0.4, 0.8), "n_agents": 20, "sigma": 0.5}
-"""The problem, as far as nothing else is said."""
-
-
-@Parameter(name="*", group=Group("Fleet", sort_key=2))
-@dataclass(frozen=True)
-class FleetFlags(Flags):
-    """The fleet.
-
-    Attributes
-    ----------
-    fleet
-        Name of the fleet (demo).
-    processes
-        Number of processes that the agents live in (2).
-    mode
-        client (agents meet at a router, one more process) or peer (they connect to each other);
-        by default peer up to 20 agents.
-    tls
-        Give every agent keys of its own: links are encrypted, answers sealed.
-    interval
-        Seconds from one step to the next: one sample and one question of each agent (0.1).
-    steps
-        Stop after so many samples of each agent.
-    in_step
-        All agents take each step together, as in lockstep.
-    state
-        Folder to keep the fleet in; started again with the same, it goes on (kept nowhere).
-    no_sync
-        Do not wait for the disk: survives crashes of processes, not a loss of power.
-    seed
-        Seed for the samples, and for who lies (1).
-    """
-
-    fleet: str | None = None
-    processes: int | None = None
-    mode: Literal["client", "peer"] | None = None
-    tls: bool | None = None
-    interval: float | None = None
-    steps: int | None = None
-    in_step: bool | None = None
-    state: Path | None = None
-    no_sync: bool | None = None
-    seed: int | None = None
-
-    called: ClassVar[dict[str, str]] = {"fleet": "name"}
-
-    def given(self) -> dict[str, Any]:
-        """Return the keys that flags set."""
-        table = super().given()
-        if table.pop("no_sync", None):
-            table["sync"] = False
-        return table
-
-
-@Parameter(name="*", group=Group("Liars", sort_key=4))
-@dataclass(frozen=True)
-class LiarFlags(Flags):
-    """Agents that lie.
-
-    Attributes
-    ----------
-    liars
-        Share of agents that lie (0).
-    lie
-        shifted (another mean), inflated (another mean and a hundred times the samples) or random
-        (any mean, any count).
-    shift
-        By how much liars move their means (0.3).
-    """
-
-    liars: float | None = None
-    lie: Literal["shifted", "inflated", "random"] | None = None
-    shift: float | None = None
-
-
+_DEFAULTS: dict[str, Any] = {"class_means": (0.2, 0.4, 0.8), "n_agents": 20, "sigma": 0.5}
+"""The problem, where flags say nothing else."""
 _output = Group("Output", sort_key=5)
+_flat = Parameter(name="*")
 
 
 def fleet(
     *,
-    problem: ProblemFlags | None = None,
-    flags: FleetFlags | None = None,
-    learning: LearningFlags | None = None,
-    liars: LiarFlags | None = None,
+    problem: Annotated[ProblemFlags | None, _flat] = None,
+    flags: Annotated[FleetFlags | None, _flat] = None,
+    learning: Annotated[AgentFlags | None, _flat] = None,
+    liars: Annotated[LiarFlags | None, _flat] = None,
     seconds: Annotated[float | None, Parameter(group=_output)] = None,
     json: Annotated[bool, Parameter(group=_output)] = False,
 ) -> None:
     """Run many agents on this machine, in real processes over a real network, and watch them.
 
     Shows how far estimates and local means are from the truth, until Ctrl-C.  Without flags: 20
-    agents of three classes.  Agents are called by their numbers, with zeros in front.  Examples:
+    agents of three classes.  The names of agents are their numbers, with zeros in front.  Examples:
 
         colme fleet
 
@@ -131,43 +66,39 @@ def fleet(
     Parameters
     ----------
     seconds
-        Stop after so many seconds.
+        Stop after this many seconds.
     json
-        Print how the fleet fared, at the end, as JSON.
+        Print how well the fleet learned, at the end, as JSON.
     """
-    truth = ProblemSpec.make(_problem_table(problem or ProblemFlags())).build()
-    told: dict[str, Any] = {}
-    for group in (flags, liars):
-        told |= {} if group is None else group.given()
-    chosen = {} if learning is None else learning.given()
-    settings = FleetSettings(truth, usual_learning(truth, **chosen), **told)
+    truth = ProblemSpec.make(_problem_table(read_flags(ProblemSpec, problem))).build()
+    given = (flags or {}) | (learning or {}) | (liars or {})
+    settings = FleetSettings.make({"problem": truth} | given)
     asyncio.run(_run(settings, seconds, json))
 
 
-def _problem_table(flags: ProblemFlags) -> dict[str, Any]:
-    """Return the problem that flags describe; where they say nothing, the usual one."""
-    given = flags.given()
-    usual = dict(_USUAL)
+def _problem_table(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the problem that flags describe, with defaults for the rest."""
+    replaced = set()
     if "class_sizes" in given:
-        del usual["n_agents"]
+        replaced.add("n_agents")
     if given.get("noise", "gaussian") != "gaussian":
-        del usual["sigma"]
-    return usual | given
+        replaced.add("sigma")
+    return {key: value for key, value in _DEFAULTS.items() if key not in replaced} | given
 
 
 async def _run(settings: FleetSettings, seconds: float | None, as_json: bool) -> None:
     ending = Ending(seconds)
-    running = Fleet(settings)
+    running = LocalFleet(settings)
     console = _terminal.err if as_json else _terminal.out
     with showing(console) as show:
         async with running:
-            say_how_to_watch(console, settings.name, *running.meeting_point)
+            print_watch_command(console, settings.fleet, *running.meeting_point)
             while not (ending.has_come or running.is_finished):
                 running.check()
                 show_fleet(show, running.report())
-                await ending.pause(_REFRESH)
+                await ending.pause(REFRESH)
             last = running.report()
-        # What agents said while they ended, with what held before they did.
+        # Agents report once more while they end; the rest is as it was before they did.
         kept = ("present", "alive", "messages_per_second", "seconds")
         final = running.report() | {word: last[word] for word in kept}
         if console.is_terminal:
@@ -179,7 +110,7 @@ async def _run(settings: FleetSettings, seconds: float | None, as_json: bool) ->
 
 
 class Ending:
-    """When a command that goes on and on ends: on a signal, or after so many seconds."""
+    """When an endless command ends: on a signal, or after a number of seconds."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = math.inf if seconds is None else time.monotonic() + seconds

@@ -6,23 +6,19 @@ of them.
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import Any
 
 from cyclopts import App
 
 from colme import _terminal
 from colme._terminal.keys import print_authority, print_issued
 
-__all__ = ["init", "issue", "keys"]
-
 keys = App(name="keys", help="Make an authority for a fleet, and keys for its devices.")
 
 
 @keys.command
 def init(folder: Path, /, *, fleet: str, json: bool = False) -> None:
-    """Make the authority of a fleet: once, on a machine that you trust.
+    """Make the authority of a fleet, once, on a machine that you trust.
 
     For example:
 
@@ -37,7 +33,9 @@ def init(folder: Path, /, *, fleet: str, json: bool = False) -> None:
     json
         Print what was made as JSON.
     """
-    authority = _authorities().create(folder, fleet)
+    from colme.live.keys import Authority  # noqa: PLC0415 - its library loads only when needed
+
+    authority = Authority.create(folder, fleet)
     made = {"fleet": authority.fleet, "folder": str(folder), "days": authority.days_left}
     if json:
         _terminal.print_json(made)
@@ -55,7 +53,7 @@ def issue(
     renew: bool = False,
     json: bool = False,
 ) -> None:
-    """Make a folder for each device, with all that it needs to take part in the fleet.
+    """Make a folder for each device, with all that it needs to join the fleet.
 
     For example:
 
@@ -78,9 +76,11 @@ def issue(
     json
         Print what was made as JSON.
     """
+    from colme.live.keys import Authority  # noqa: PLC0415 - its library loads only when needed
+
     if not names:
         raise ValueError("name at least one device, for example: colme keys issue FOLDER kitchen")
-    authority = _authorities().open(folder)
+    authority = Authority.open(folder)
     folders = authority.issue_all(names, host, days, renew)
     made = {
         "fleet": authority.fleet,
@@ -93,8 +93,3 @@ def issue(
         _terminal.print_json(made)
     else:
         print_issued(made)
-
-
-def _authorities() -> Any:
-    """Return the class of authorities; the library it needs is loaded only by those who ask."""
-    return importlib.import_module("colme.live.keys").Authority

@@ -6,9 +6,7 @@ Lives here: its flags.  Must not know how anything is computed or printed.
 from __future__ import annotations
 
 from colme import _terminal, theory
-from colme._terminal.planning import print_plan
-
-__all__ = ["plan"]
+from colme._terminal.plan import print_plan
 
 Many = tuple[float, ...]
 

@@ -9,9 +9,7 @@ import time
 from pathlib import Path
 
 from colme import _terminal, paper
-from colme._terminal.reproducing import print_reproduction
-
-__all__ = ["reproduce"]
+from colme._terminal.reproduction import print_reproduction
 
 
 def reproduce(

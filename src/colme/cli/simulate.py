@@ -5,82 +5,64 @@ Lives here: its flags, and what they override.  Must not know how anything is co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from colme import _terminal
-from colme._terminal.simulating import print_summary, say_cost
-from colme.cli.flags import ArrivalFlags, BoundFlags, ContactFlags, DriftFlags, Flags, ProblemFlags
-from colme.experiment import Experiment
-from colme.experiment.running import Running
+from colme._settings import Table
+from colme._terminal.simulation import print_summary, say_cost
+from colme.cli.experiment_flags import (
+    BOUND,
+    OUTPUT,
+    RUNNING,
+    ArrivalFlags,
+    BoundFlags,
+    ContactFlags,
+    DriftFlags,
+    ProblemFlags,
+    RunFlags,
+)
+from colme.cli.schema_flags import override
+from colme.experiment import (
+    ArrivalsSpec,
+    BoundSpec,
+    ContactsSpec,
+    DriftSpec,
+    Experiment,
+    ProblemSpec,
+)
+from colme.experiment.duration import estimate_seconds
 from colme.neighbours import METHODS
-from colme.trajectory import Trajectory, check_path
+from colme.results import Trajectory, check_path
 
-__all__ = ["RunningFlags", "simulate"]
-
-
-_running = Group("Running", sort_key=2)
-_output = Group("Output", sort_key=7)
-
-
-@Parameter(name="*", group=_running)
-@dataclass(frozen=True)
-class RunningFlags(Flags):
-    """What runs, and for how long.
-
-    Attributes
-    ----------
-    algorithm
-        One or more names; `colme algorithms` lists them (sharp).
-    horizon
-        Number of time steps (2500).
-    runs
-        Number of runs with fresh samples (20).
-    delta
-        Total risk of each agent's guarantees (0.001).
-    eta
-        Agents whose means differ by at most this much count as one class.
-    within
-        Pool a peer only once its mean is shown to be less than this away.
-    epsilon
-        Accuracies for the convergence times (0.1 0.01).
-    seed
-        Seed for the samples (1).
-
-    Examples
-    --------
-    >>> RunningFlags(runs=3).over({"runs": 20, "horizon": 50})
-    {'runs': 3, 'horizon': 50}
-    """
-
-    algorithm: tuple[str, ...] | None = None
-    horizon: int | None = None
-    runs: int | None = None
-    delta: float | None = None
-    eta: float | None = None
-    within: float | None = None
-    epsilon: tuple[float, ...] | None = None
-    seed: int | None = None
-
-    called: ClassVar[dict[str, str]] = {"algorithm": "algorithms", "epsilon": "epsilons"}
+_flat = Parameter(name="*")
+_Range = Annotated[tuple[float, float], Parameter(name="--range", group=BOUND)]
+_TABLES: dict[str, type[Table]] = {
+    "problem": ProblemSpec,
+    "arrivals": ArrivalsSpec,
+    "contacts": ContactsSpec,
+    "bound": BoundSpec,
+    "drift": DriftSpec,
+}
 
 
 def simulate(
     experiment: Path | None = None,
     /,
     *,
-    problem: ProblemFlags | None = None,
-    running: RunningFlags | None = None,
-    arrivals: ArrivalFlags | None = None,
-    contacts: ContactFlags | None = None,
-    bound: BoundFlags | None = None,
-    drift: DriftFlags | None = None,
-    threads: Annotated[int | None, Parameter(group=_running)] = None,
-    out: Annotated[str | None, Parameter(group=_output)] = None,
-    json: Annotated[bool, Parameter(group=_output)] = False,
+    problem: Annotated[ProblemFlags | None, _flat] = None,
+    running: Annotated[RunFlags | None, _flat] = None,
+    arrivals: Annotated[ArrivalFlags | None, _flat] = None,
+    contacts: Annotated[ContactFlags | None, _flat] = None,
+    bound: Annotated[BoundFlags | None, _flat] = None,
+    drift: Annotated[DriftFlags | None, _flat] = None,
+    sample_range: _Range | None = None,
+    threads: Annotated[int | None, Parameter(group=RUNNING)] = None,
+    out: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+    json: Annotated[bool, Parameter(group=OUTPUT)] = False,
 ) -> None:
     """Run algorithms on a problem and print when they identify classes and converge.
 
@@ -94,10 +76,8 @@ def simulate(
 
         colme simulate experiment.toml --runs 100 --out run-{algorithm}.nc
 
-    Batches of samples; samples at random times, to agents that know few others; another bound;
-    means that change half-way, with streams that notice:
-
-        colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --batch 10 --horizon 250
+    Samples at random times, to agents that know few others; another bound; means that change
+    half-way, with streams that restart:
 
         colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --rates-between 0.1 10
         --pattern poisson --contacts 10 --gossip
@@ -113,6 +93,9 @@ def simulate(
     experiment
         TOML file: horizon, runs, delta, eta, within, epsilons, seed, algorithms, a table
         [problem], and if wanted [arrivals], [contacts], [bound] and [drift].
+    sample_range
+        Smallest and largest possible sample, for empirical-bernstein and betting (that of the
+        noise).
     threads
         Number of threads (all cores); the result does not depend on it.
     out
@@ -123,47 +106,45 @@ def simulate(
     """
     content = {} if experiment is None else Experiment.read(experiment)
     content.setdefault("problem", {})
-    tables: dict[str, Flags | None] = {
-        "problem": problem,
-        "arrivals": arrivals,
-        "contacts": contacts,
-        "bound": bound,
-        "drift": drift,
-    }
-    content |= {
-        name: flags.over(content.get(name)) for name, flags in tables.items() if flags is not None
-    }
-    chosen = Experiment.make(content if running is None else running.over(content))
-    _run(chosen, _files(chosen.algorithms, out), threads, json)
+    if sample_range is not None:
+        bound = (bound or {}) | dict(zip(("low", "high"), sample_range, strict=True))
+    _override_tables(content, problem, arrivals, contacts, bound, drift)
+    chosen = Experiment.make(override(Experiment, content, running))
+    files = {} if out is None else _files(chosen.algorithms, out)
+    _run(chosen, files, threads, json)
+
+
+def _override_tables(content: dict[str, Any], *flags: dict[str, Any] | None) -> None:
+    """Override the tables of a file; another kind of bound replaces its whole table."""
+    for (name, schema), given in zip(_TABLES.items(), flags, strict=True):
+        if given:
+            table = content.get(name)
+            if isinstance(table, dict) and given.get("kind") not in (None, table.get("kind")):
+                table = None
+            content[name] = override(schema, table, given)
 
 
 def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_json: bool) -> None:
     size = chosen.size(bool(files), threads)
     size.check()
-    world, rows = chosen.world(), []
+    scenario, rows = chosen.build(size), []
     if size.is_long:
-        say_cost(size.bytes, Running(chosen, world, threads=threads).seconds())
-    with _terminal.progress(len(chosen.algorithms)) as show:
-
-        def progress(name: str, share: float) -> None:
-            show(name, chosen.algorithms.index(name) + share)
-
-        run = chosen.run if files else chosen.results
-        for result in run(world=world, threads=threads, progress=progress):
-            rows.append(world.summarise(result, chosen.epsilons))
+        say_cost(size.bytes, estimate_seconds(scenario, threads))
+    with _terminal.progress(parts=chosen.algorithms) as show:
+        for name in chosen.algorithms:
+            result = scenario.run(name, threads=threads, progress=partial(show, name))
+            rows.append(scenario.summarise(result))
             if isinstance(result, Trajectory) and files:
-                result.save(files[result.name])
+                result.save(files[name])
     if as_json:
         plain: dict[str, Any] = chosen.model_dump(mode="json", by_alias=True)
         _terminal.print_json({"experiment": plain, "results": rows})
     else:
-        print_summary(chosen, rows, files)
+        print_summary(chosen, scenario.problem.class_sizes, rows, files)
 
 
-def _files(names: tuple[str, ...], out: str | None) -> dict[str, Path]:
-    """Return where each trajectory goes; refuse before any work what cannot be written after."""
-    if out is None:
-        return {}
+def _files(names: tuple[str, ...], out: str) -> dict[str, Path]:
+    """Return the file of each trajectory; refuse before any work what cannot be written after."""
     if len(names) > 1 and "{algorithm}" not in out:
         raise ValueError(
             f"with {len(names)} algorithms the output name must contain {{algorithm}}; "

@@ -8,11 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from colme import _terminal, studies
-from colme._terminal.studying import print_questions, print_study
+from colme._terminal.study import print_questions, print_study
 from colme.paper.files import prepare_folder
-from colme.studies.running import recipe_of
-
-__all__ = ["study"]
+from colme.studies.run import plan_of
 
 
 def study(
@@ -52,7 +50,7 @@ def study(
         Print what NAME.json holds.
     """
     if list:
-        questions = {name: recipe.question for name, recipe in studies.STUDIES.items()}
+        questions = {name: plan.question for name, plan in studies.STUDIES.items()}
         if json:
             _terminal.print_json(questions)
         else:
@@ -60,7 +58,7 @@ def study(
         return
     if name is None:
         raise ValueError(f"name a study; known: {', '.join(studies.STUDIES)}")
-    recipe_of(name)  # before anything is written
+    plan_of(name)  # before anything is written
     folder = prepare_folder(out)
     with _terminal.progress() as progress:
         found = studies.run(name, runs=runs, seed=seed, threads=threads, progress=progress)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from colme import _terminal
-from colme._terminal.sweeping import print_outcome, print_points, say_resumable, show_points
+from colme._terminal.sweep import print_outcome, print_points, say_resumable, show_points
 from colme.sweep import Sweep, run_sweep
-
-__all__ = ["sweep"]
 
 
 def sweep(
@@ -32,7 +30,7 @@ def sweep(
 
     The file is that of `colme simulate` with a table [grid] that gives a list of values for some
     keys, and if wanted tables [[points]] that each give one value for the same keys.  A sweep that
-    was interrupted or killed goes on where it was when it is run again.  Examples:
+    was interrupted or killed continues when it is run again.  Examples:
 
         colme sweep grid.toml
 
@@ -68,25 +66,24 @@ def sweep(
         else:
             print_points(rows)
         return
-    target, begin = spec.with_suffix(".parquet") if out is None else out, time.monotonic()
+    target = spec.with_suffix(".parquet") if out is None else out
     if target.resolve() == spec.resolve():
         raise ValueError(f"the results would replace {str(spec)!r}: choose another name with --out")
+    engine = engine or ("local" if scheduler is None else "dask")
+    chosen = {"engine": engine, "workers": workers, "scheduler": scheduler}
+    _run(asked, target, json, overwrite=overwrite, **chosen)
+
+
+def _run(asked: Sweep, target: Path, as_json: bool, **settings: Any) -> None:
+    begin = time.monotonic()
     try:
         with show_points(len(asked.points)) as progress:
-            outcome = run_sweep(
-                asked,
-                target,
-                engine=engine or ("local" if scheduler is None else "dask"),
-                workers=workers,
-                scheduler=scheduler,
-                overwrite=overwrite,
-                progress=progress,
-            )
+            outcome = run_sweep(asked, target, progress=progress, **settings)
     except KeyboardInterrupt:
         say_resumable(target)
         raise
     seconds = time.monotonic() - begin
-    if json:
+    if as_json:
         plain = {"out": str(outcome.path), "points": outcome.n_points, "rows": outcome.n_rows}
         found = {"measured": outcome.n_measured, "seconds": round(seconds, 3)}
         _terminal.print_json(plain | found)

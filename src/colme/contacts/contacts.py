@@ -14,18 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme import _check
-from colme.contacts.drawing import draw_binomial, draw_others, draw_regular, draw_tree
-from colme.contacts.reading import check_name, read_graph
-from colme.contacts.rows import check_rows, find_roots, frozen, sort_rows
-
-__all__ = ["Contacts"]
+from colme.contacts.adjacency import check_rows, find_roots, frozen, sort_rows
+from colme.contacts.edges import check_name, read_graph
+from colme.contacts.random_graphs import draw_binomial, draw_others, draw_regular, draw_tree
 
 Names = NDArray[np.int64]
+
+_SPAWN_KEY = 2
+"""Separates the seeds of graphs (key, kind) from those of samples, arrivals and gossip."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
     """The agents that each agent knows, itself among them, in increasing order.
+
+    Examples
+    --------
+    >>> contacts = Contacts.of_graph([(0, 1), (1, 2)])
+    >>> [contacts.known_by(a).tolist() for a in range(contacts.n_agents)]
+    [[0, 1], [0, 1, 2], [1, 2]]
 
     Parameters
     ----------
@@ -33,12 +40,6 @@ class Contacts:
         int64[agent + 1]: where the row of each agent starts in `names`, and where the last ends.
     names
         int64: the rows, one after the other.
-
-    Examples
-    --------
-    >>> contacts = Contacts.of_graph([(0, 1), (1, 2)])
-    >>> [contacts.known_by(a).tolist() for a in range(contacts.n_agents)]
-    [[0, 1], [0, 1, 2], [1, 2]]
     """
 
     starts: Names
@@ -57,7 +58,7 @@ class Contacts:
 
     @property
     def size(self) -> int:
-        """How many agents somebody knows at most, itself included."""
+        """The largest number of agents that one agent knows, itself included."""
         return int(np.diff(self.starts).max())
 
     @property
@@ -77,8 +78,21 @@ class Contacts:
             raise ValueError(f"agents are 0 to {self.n_agents - 1}; received {agent!r}")
         return self.names[self.starts[agent] : self.starts[agent + 1]]
 
+    def check_n_agents(self, n_agents: int) -> None:
+        """Raise ValueError unless these are the contacts of `n_agents` agents.
+
+        Examples
+        --------
+        >>> Contacts.everyone(3).check_n_agents(3)
+        """
+        if self.n_agents != n_agents:
+            raise ValueError(
+                f"contacts must be of {n_agents} agents, as the samples are; received contacts of "
+                f"{self.n_agents}"
+            )
+
     def components(self) -> int:
-        """Return into how many parts the agents fall that know nobody of another part.
+        """Return the number of connected parts: nobody knows anybody of another part.
 
         Examples
         --------
@@ -104,7 +118,7 @@ class Contacts:
     def random(cls, n_agents: int, size: int, seed: int = 0) -> Contacts:
         """Return contacts in which each agent knows `size` agents: itself, and others at random.
 
-        Who knows somebody is not always known by it.
+        An agent need not be known by those it knows.
 
         Examples
         --------
@@ -115,8 +129,8 @@ class Contacts:
         n = _check.positive_int("n_agents", n_agents)
         if not 1 <= _check.positive_int("size", size) <= n:
             raise ValueError(
-                f"size counts the agent itself and others of its fleet of {n}: it must be 1 to "
-                f"{n}; received {size}"
+                f"size counts the agent itself and others among {n} agents: it must be 1 to {n}; "
+                f"received {size}"
             )
         rows = np.empty((n, size), np.int64)
         rows[:, 0] = np.arange(n)
@@ -127,7 +141,7 @@ class Contacts:
 
     @classmethod
     def regular(cls, n_agents: int, degree: int, seed: int = 0) -> Contacts:
-        """Return a random graph in which every agent has `degree` neighbours, no more, no less.
+        """Return a random graph in which every agent has exactly `degree` neighbours.
 
         Examples
         --------
@@ -138,8 +152,9 @@ class Contacts:
         n, degree = _check.positive_int("n_agents", n_agents), _check.positive_int("degree", degree)
         if degree >= n or n * degree % 2:
             raise ValueError(
-                f"degree must be below n_agents, and one of both even: an edge has two ends; "
-                f"received degree={degree} for {n} agents: add or drop an agent, or change degree"
+                "degree must be below n_agents, and one of the two even, since an edge has two "
+                f"ends; received degree={degree} for {n} agents: add or drop an agent, or change "
+                "degree"
             )
         return cls._of_edges(*draw_regular(_rng(seed, 1), n, degree), n)
 
@@ -160,9 +175,9 @@ class Contacts:
 
     @classmethod
     def tree(cls, n_agents: int, branching: int, seed: int = 0) -> Contacts:
-        """Return a tree: under each agent `branching` others, level by level until all are placed.
+        """Return a tree with `branching` agents under each one, filled level by level.
 
-        Levels are full but for the last.  Who is where is drawn at random.
+        All levels but the last are full.  The position of each agent is random.
 
         Examples
         --------
@@ -176,7 +191,7 @@ class Contacts:
 
     @classmethod
     def of_lists(cls, lists: Iterable[Iterable[int]]) -> Contacts:
-        """Return given contacts: whom agent 0 knows, whom agent 1 knows, and so on.
+        """Return given contacts: those of agent 0, those of agent 1, and so on.
 
         Examples
         --------
@@ -184,9 +199,13 @@ class Contacts:
         [0, 2]
         """
         rows = [[check_name(name) for name in names] for names in lists]
-        owners = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+        n, owners = len(rows), np.repeat(np.arange(len(rows)), [len(row) for row in rows])
         peers = np.array([name for row in rows for name in row], np.int64)
-        return cls._of_pairs(owners, peers, len(rows))
+        outside = peers[(peers < 0) | (peers >= n)]
+        if n == 0 or outside.size:
+            received = f"agent {outside[0]}" if outside.size else "no agent"
+            raise ValueError(f"contacts name agents of a fleet of {n}; received {received}")
+        return cls(*sort_rows([(owners, peers)], n))
 
     @classmethod
     def of_graph(
@@ -203,7 +222,7 @@ class Contacts:
         n_agents
             How many agents there are; by default all that the graph names.
         disconnected
-            Whether agents that no path joins are wanted.
+            Whether the graph may have several connected parts.
 
         Examples
         --------
@@ -217,25 +236,16 @@ class Contacts:
         if parts > 1:
             raise ValueError(
                 f"the graph must be connected; received {parts} parts: agents can never learn "
-                "from another part, pass disconnected=True if that is meant"
+                "from another part; pass disconnected=True to allow that"
             )
         return contacts
 
     @classmethod
     def _of_edges(cls, firsts: Names, seconds: Names, n: int) -> Contacts:
-        """Let both ends of an edge know each other."""
+        """Return contacts in which both ends of an edge know each other."""
         return cls(*sort_rows([(firsts, seconds), (seconds, firsts)], n))
-
-    @classmethod
-    def _of_pairs(cls, owners: Names, peers: Names, n: int) -> Contacts:
-        """Sort pairs into rows, each with its owner and without repetitions."""
-        outside = peers[(peers < 0) | (peers >= n)]
-        if n == 0 or outside.size:
-            received = f"agent {outside[0]}" if outside.size else "none"
-            raise ValueError(f"contacts name agents of a fleet of {n}; received {received}")
-        return cls(*sort_rows([(owners, peers)], n))
 
 
 def _rng(seed: int, kind: int) -> np.random.Generator:
-    """Return random numbers that no samples, changes or other graphs are drawn from."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2, kind)))
+    """Return random numbers used for no samples, no changes and no other kind of graph."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_SPAWN_KEY, kind)))

@@ -1,13 +1,13 @@
 """Personalised means from a table: who behaves like whom, and what each agent's mean is.
 
 Lives here: the analyst's door.  Must not know simulations, live fleets or the command line.
-`ColMEMeans` is offered too, and loaded when it is first asked for: it needs scikit-learn.
+`ColMEMeans` is offered too, and loaded when it is first used: it needs scikit-learn.
 """
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from colme.data.asking import Question, find_out
-from colme.data.comparing import (
+from colme.data.comparison import (
     Comparison,
     LeftOutError,
     Score,
@@ -16,28 +16,30 @@ from colme.data.comparing import (
     default_methods,
     split,
 )
-from colme.data.estimating import MEANINGS, Class, Estimates, Noise, estimate
-from colme.data.finding import Finding
+from colme.data.drifts import Drift
+from colme.data.estimator import MEANINGS, Class, Estimates, Noise, estimate
+from colme.data.evolution import Replay, replay
+from colme.data.export import write
 from colme.data.online import OnlineMeans
-from colme.data.reading import Moments, Reading, read, read_rows
-from colme.data.replaying import Drift, Replay, replay
+from colme.data.reader import Moments, Reading, read, read_rows
 from colme.data.report import write_report
+from colme.data.request import EstimateRequest, find_out
+from colme.data.result import EstimateResult
 from colme.data.summaries import Halves, Summaries
-from colme.data.writing import write
 
 __all__ = [
     "MEANINGS",
     "Class",
     "Comparison",
     "Drift",
+    "EstimateRequest",
+    "EstimateResult",
     "Estimates",
-    "Finding",
     "Halves",
     "LeftOutError",
     "Moments",
     "Noise",
     "OnlineMeans",
-    "Question",
     "Reading",
     "Replay",
     "Score",
@@ -57,9 +59,18 @@ __all__ = [
 
 if TYPE_CHECKING:
     from colme.data.learner import ColMEMeans as ColMEMeans
+
+    Question = EstimateRequest
+    Finding = EstimateResult
 else:
+    _RENAMED = {"Question": EstimateRequest, "Finding": EstimateResult}
 
     def __getattr__(name: str) -> Any:
+        if name in _RENAMED:
+            now = _RENAMED[name]
+            message = f"colme.data.{name} is now colme.data.{now.__name__}"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+            return now
         if name != "ColMEMeans":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:

@@ -18,12 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from colme import _check
 from colme.algorithm import Algorithm, resolve
-from colme.data.estimating import Estimates, estimate
-from colme.data.estimating.noise import pooled_variance
-from colme.data.naming import as_table, is_frame, names_of
+from colme.bounds.known_noise import KnownNoise
+from colme.data.estimator import Estimates, estimate
+from colme.data.estimator.noise import pooled_variance
+from colme.data.names import as_table, is_frame, names_of
 from colme.data.summaries import Halves, Summaries
-
-__all__ = ["ColMEMeans"]
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -37,20 +36,11 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    algorithm
-        A name in `colme.ALGORITHMS` or an Algorithm; `sharp` is recommended.
-    sigma
-        The sub-Gaussian scale of one sample, if known.
-    value_range
-        (low, high), if all samples are known to lie there.  Without this and sigma, noise is
-        estimated.
-    delta
-        The risk of each agent's intervals and of its class tests.
-    eta
-        Agents whose means differ by at most this much count as one class.
+    algorithm, sigma, value_range, delta, eta
+        As in `colme.data.estimate`.
     agent
         Which column of X names the agent: its position, or its name if X has named columns.  Other
-        columns are not looked at.
+        columns are ignored.
 
     Attributes
     ----------
@@ -109,7 +99,7 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
-        """Add these rows to those seen before; estimates follow when they are asked for.
+        """Add these rows to those seen before; estimates follow when they are first used.
 
         Counts, means and squares are those of all rows at once.  Which half a row is dealt to
         differs, so what `sharp` makes of them differs a little.
@@ -163,8 +153,8 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _estimated(self, summaries: Summaries) -> Estimates:
-        noise_given = self.sigma is not None or self.value_range is not None
-        if not noise_given and pooled_variance(summaries) == 0:
+        known = KnownNoise(self.sigma, self.value_range)
+        if known.scale is None and pooled_variance(summaries) == 0:
             resolve(self.algorithm, self.eta)
             return _without_noise(summaries, self.delta)
         return estimate(
@@ -236,7 +226,7 @@ def _without_noise(summaries: Summaries, delta: float) -> Estimates:
 
 
 def _turned(piece: Summaries, n_rows: int) -> Summaries:
-    """Return a piece that follows so many rows, its halves exchanged by the toss of a coin.
+    """Return a piece that follows `n_rows` rows, its halves exchanged at random.
 
     The first row of every piece is dealt to the same half: rows that come one at a time would all
     be there.

@@ -1,6 +1,6 @@
-"""Personalised means while rows keep coming: each agent's estimate is there after every value.
+"""Personalised means while rows keep coming: an estimate of each agent after every value.
 
-Lives here: one plain agent for each name, and how their questions travel.  Must not know tables,
+Lives here: one plain agent for each name, and how their queries travel.  Must not know tables,
 files or how an agent decides.
 """
 
@@ -14,16 +14,13 @@ from typing import Any, Self
 from colme import _check
 from colme.agent import Agent
 from colme.algorithm import Algorithm, ClassTest, QueryStrategy, resolve
-from colme.bounds import Bound, Student, from_plain, range_sigma, to_plain
-from colme.data.naming import Name, listed, name_of
+from colme.bounds import Bound, from_plain, to_plain
+from colme.bounds.known_noise import ONLINE_N_OPT, KnownNoise
+from colme.data.names import Name, listed, name_of
 from colme.messages import Query, Snapshot
 
-__all__ = ["OnlineMeans"]
-
-_N_OPT = 30
-"""Student's bound is tuned for so many samples: it then says something from a dozen on."""
 _SHARED = ("name", "algorithm", "bound", "delta", "max_agents", "classmates", "room")
-"""What is the same for all agents, or is written otherwise."""
+"""Fields of a snapshot that all agents share, or that are stored elsewhere."""
 
 
 class OnlineMeans:
@@ -68,9 +65,9 @@ class OnlineMeans:
     Notes
     -----
     A value costs one pass over the peers that its agent has met, and so does the first prediction
-    after it; a peer met takes about a kilobyte.  An agent meets one more peer each time it asks, so
-    it has met min(agents - 1, its values) of them.  That is the same as knowing everybody from the
-    start: peers are asked in the same order, and one never heard from weighs nothing.
+    after it; each of these peers takes about a kilobyte.  An agent meets one more peer each time it
+    asks, so it has met min(agents - 1, its values) of them.  That is the same as knowing everybody
+    from the start: peers are asked in the same order, and one never heard from weighs nothing.
     """
 
     def __init__(
@@ -173,7 +170,7 @@ class OnlineMeans:
         return frozenset(self._names) - {self._names[int(peer)] for peer in excluded}
 
     def to_plain(self) -> dict[str, Any]:
-        """Return all there is as plain values, ready for JSON."""
+        """Return the whole state as plain values, ready for JSON."""
         return {
             "algorithm": _record(self._new("0"))["algorithm"],
             "sigma": self.sigma,
@@ -221,15 +218,11 @@ class OnlineMeans:
 
     def _new(self, name: str) -> Agent:
         """Return an agent that knows nobody yet."""
-        sigma, bound = self.sigma, self.bound
-        if self.value_range is not None:
-            sigma = range_sigma(*self.value_range)
-        elif sigma is None and bound is None:
-            bound = Student(_N_OPT)
+        known = KnownNoise(self.sigma, self.value_range)
+        test, any_risk = self.algorithm.class_test, self.delta
         return Agent(
             name,
-            sigma=sigma,
-            bound=bound,
+            bound=self.bound or known.bound(test, any_risk, n_opt=ONLINE_N_OPT),
             delta=self.delta,
             max_agents=self.max_agents,
             algorithm=self.algorithm,

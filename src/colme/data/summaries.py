@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 
-__all__ = ["Halves", "Summaries", "merged"]
-
 _SEED = 0x5EED
 """Rows are dealt to halves by these draws: the same table always gives the same halves."""
 

@@ -5,26 +5,43 @@ Lives here: the table [arrivals].  Must not know problems, contacts or bounds.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from colme._settings import Table
+from colme._settings import NonNegativeOrEach, Positive, Table
 from colme.arrivals import Arrivals
-from colme.experiment.numbers import Positive, Rates
-
-__all__ = ["ArrivalsSpec"]
 
 _SETTINGS = ("pattern", "burst", "late", "late_by", "silent")
 
 
 class ArrivalsSpec(Table):
-    """How many samples agents receive at each step: see `colme.Arrivals` for the fields.
+    """How many samples agents receive at each step: `batch`, or `rates`, or rates `between`.
 
-    `batch` samples for everybody at every step; or `rates`, or rates `between` two numbers, with
-    the other settings.
+    Attributes
+    ----------
+    batch
+        Samples that every agent takes at every step (1).
+    rates
+        Samples per step: one number for all agents, or one for each.
+    between
+        Lowest and highest rate; each agent's rate is drawn between them, on a
+        logarithmic scale.
+    pattern
+        How samples are spread over time: steady (default), poisson (at random) or
+        bursts (many at once, at random).
+    burst
+        Samples of one burst (10).
+    late
+        Share of agents that join late.
+    late_by
+        Share of the horizon by which late agents have joined (0.5).
+    silent
+        Share of agents that stop receiving samples at some time.
+    seed
+        Seed for everything random about arrivals.
 
     Examples
     --------
@@ -34,8 +51,10 @@ class ArrivalsSpec(Table):
     (5, 50, 4)
     """
 
-    batch: int | None = Field(default=None, ge=1, le=1_000_000)
-    rates: Rates | None = None
+    alternatives: ClassVar[tuple[str, ...]] = ("batch", "rates", "between")
+
+    batch: int | None = Field(default=None, ge=1, le=1000000)
+    rates: NonNegativeOrEach | None = None
     between: tuple[Positive, Positive] | None = None
     pattern: Literal["steady", "poisson", "bursts"] | None = None
     burst: int | None = Field(default=None, ge=1)
@@ -49,8 +68,8 @@ class ArrivalsSpec(Table):
         others = self._given("rates", "between", *_SETTINGS)
         if self.batch is not None and others:
             raise ValueError(
-                f"batch is the same for everybody at every step; received {', '.join(others)} as "
-                "well: drop batch or these"
+                "batch gives every agent the same number of samples at every step; received "
+                f"{', '.join(others)} as well: drop batch or these"
             )
         if self.rates is not None and self.between is not None:
             raise ValueError(
@@ -59,21 +78,20 @@ class ArrivalsSpec(Table):
         if self.burst is not None and self.pattern != "bursts":
             raise ValueError('burst is the size of a burst: it goes with pattern = "bursts"')
         if self.late_by is not None and self.late is None:
-            raise ValueError("late_by tells how late the late ones are: give late, their share")
-        self.build(1 if not isinstance(self.rates, tuple) else len(self.rates))
+            raise ValueError("late_by says how late the late agents join: give late, their share")
         return self
 
     def build(self, n_agents: int) -> Arrivals:
         """Return the arrivals; rates that are drawn come from `seed`."""
         if self.batch is not None:
             return Arrivals.batches(self.batch)
-        settings: dict[str, Any] = {name: getattr(self, name) for name in self._given(*_SETTINGS)}
+        settings = self._given(*_SETTINGS)
         if self.between is not None:
             return Arrivals.between(*self.between, n_agents, self.seed, **settings)
         return Arrivals(1.0 if self.rates is None else self.rates, **settings)
 
     def draw(self, horizon: int, n_agents: int, runs: int) -> NDArray[np.int32]:
-        """Return counts[run, time, agent]; one run for all if nothing is left to chance."""
+        """Return counts[run, time, agent]; one run for all if nothing is random."""
         arrivals = self.build(n_agents)
-        always = arrivals.pattern == "steady" and not arrivals.late and not arrivals.silent
-        return arrivals.draw(horizon, n_agents, 1 if always else runs, self.seed)
+        is_fixed = arrivals.pattern == "steady" and not arrivals.late and not arrivals.silent
+        return arrivals.draw(horizon, n_agents, 1 if is_fixed else runs, self.seed)

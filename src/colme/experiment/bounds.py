@@ -1,7 +1,7 @@
-"""The bound of an experiment and how it forgets, as written in a file.
+"""The bound of an experiment and how streams forget, as written in a file.
 
-Lives here: the tables [bound] and [drift], and the bounds that both together stand for.  Must not
-know arrivals, contacts or how long anything runs.
+Lives here: the tables [bound] and [drift], and the bounds that follow from both.  Must not know
+arrivals, contacts or how long anything runs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,20 +19,19 @@ from colme._settings import Table
 from colme.algorithm import ClassTest
 from colme.bounds import (
     KINDS,
+    STREAM_N_OPT,
     Betting,
     Bound,
     Discounted,
     Restarted,
     Windowed,
+    default_bound,
     range_sigma,
-    usual_bound,
 )
 from colme.bounds.counted import Counted
 from colme.noise import Bernoulli, Beta, Uniform
 from colme.problem import Problem
-from colme.views import BYTES_PER_VIEW
-
-__all__ = ["BOUND_KINDS", "BoundSpec", "DriftSpec", "bounds_of", "bytes_of"]
+from colme.summary import BYTES_PER_VIEW
 
 BOUND_KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
     {
@@ -41,29 +40,49 @@ BOUND_KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
         if kind not in (Discounted, Restarted, Windowed)
     }
 )
-"""Every bound for a mean that does not change, by its words in a file."""
+"""Every bound for a mean that does not change, by its name in a file."""
 
 _PARAMETERS = ("n_opt", "n_min", "burn_in", "n_grid", "low", "high")
 _ANY_RISK = 0.05
-"""A simulation puts its bounds at the risk that is left for them."""
-_N_OPT = usual_bound(ClassTest.JOINT, 1.0, _ANY_RISK).n_opt  # type: ignore[union-attr]
-
-
-_BYTES_OF_STREAM = 400
-"""What a stream that is followed on its own keeps, beside windows and grids."""
+"""Any value will do: a simulation divides the risk anew."""
+_BYTES_PER_COUNTED_VIEW = 16
+"""A view whose radius follows from the count: the mean and the mean square."""
+_BYTES_PER_STREAM = 400
+"""State of a stream that is followed sample by sample, without windows and grids."""
+_BYTES_PER_WINDOW_SAMPLE = 32
+_BYTES_PER_GRID_CELL = 16
 
 
 class BoundSpec(Table):
-    """A bound by its words, with the parameters it takes; see `colme.bounds`.
+    """A bound by its name, with the parameters it takes; see `colme.bounds`.
 
     The scale of a sample comes from the problem, and so does its range if the noise has one.
+
+    Attributes
+    ----------
+    kind
+        laplace, normal-mixture, stitched, empirical-bernstein, betting, student or
+        asymptotic; by default what suits each algorithm, from the scale of a sample.
+    n_opt
+        Number of samples that normal-mixture, student and asymptotic are tuned for
+        (1000).
+    n_min
+        Number of samples from which stitched is tight (1).
+    burn_in
+        Number of samples before which asymptotic claims nothing (30).
+    n_grid
+        Number of cells of betting (100).
+    low
+        Smallest possible sample (that of the noise).
+    high
+        Largest possible sample (that of the noise).
 
     Examples
     --------
     >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=3)
-    >>> BoundSpec(kind="empirical-bernstein").build(problem)
+    >>> BoundSpec(kind="empirical-bernstein").build(problem, [0.5])
     [EmpiricalBernstein(low=0.0, high=1.0, gamma=0.05)]
-    >>> BoundSpec(kind="stitched", n_min=10).build(problem)
+    >>> BoundSpec(kind="stitched", n_min=10).build(problem, [0.5])
     [Stitched(sigma=0.5, n_min=10.0, gamma=0.05)]
     """
 
@@ -82,9 +101,7 @@ class BoundSpec(Table):
                 f"kind must be one of {', '.join(BOUND_KINDS)}; received {self.kind!r}"
             )
         takes = [name for name in _PARAMETERS if name in self._takes()]
-        surplus = [
-            name for name in _PARAMETERS if getattr(self, name) is not None and name not in takes
-        ]
+        surplus = [name for name in self._given(*_PARAMETERS) if name not in takes]
         if surplus:
             raise ValueError(
                 f"{self.kind} takes {', '.join(takes) or 'no parameter'}; "
@@ -92,30 +109,28 @@ class BoundSpec(Table):
             )
         return self
 
-    def build(self, problem: Problem) -> list[Bound]:
-        """Return one bound for all agents, or one for each if their samples scatter differently."""
+    def build(self, problem: Problem, scales: list[float]) -> list[Bound]:
+        """Return one bound for all agents, or one for each scale."""
         takes = self._takes()
-        values: dict[str, Any] = {
-            name: getattr(self, name) for name in _PARAMETERS if getattr(self, name) is not None
-        }
+        values = self._given(*_PARAMETERS)
         if "n_opt" in takes:
-            values.setdefault("n_opt", _N_OPT)
+            values.setdefault("n_opt", STREAM_N_OPT)
         if "low" in takes:
             values |= self._range(problem)
         make = BOUND_KINDS[self.kind]
         if "sigma" not in takes:
             return [make(**values, gamma=_ANY_RISK)]
-        return [make(**values, sigma=sigma, gamma=_ANY_RISK) for sigma in _scales_of(problem)]
+        return [make(**values, sigma=sigma, gamma=_ANY_RISK) for sigma in scales]
 
     def _takes(self) -> set[str]:
         kind: Any = BOUND_KINDS[self.kind]
         return {field.name for field in fields(kind)}
 
     def _range(self, problem: Problem) -> dict[str, float]:
-        """Return the range of all samples, as given or else as the noise has it."""
-        known = _range_of(problem)
-        low = known[0] if self.low is None and known else self.low
-        high = known[1] if self.high is None and known else self.high
+        """Return the range of all samples: the given one, or else that of the noise."""
+        known = _range_of(problem) or (None, None)
+        low = known[0] if self.low is None else self.low
+        high = known[1] if self.high is None else self.high
         if low is None or high is None:
             raise ValueError(
                 f"{self.kind} needs the range of the samples, which this noise does not have: "
@@ -128,12 +143,29 @@ class BoundSpec(Table):
 class DriftSpec(Table):
     """How a stream forgets, for means that may change; see `colme.bounds`.
 
+    Attributes
+    ----------
+    window
+        Number of the latest samples that count; older ones do not.
+    discount
+        Factor by which the weight of a sample falls with each later sample.
+    restart
+        Start again when the mean is shown to have changed.
+    alarm
+        Probability that a stream whose mean never changes is ever restarted (0.001).
+    detector
+        What detects changes: sequences (default) or adwin.
+    revisit
+        One query in this many goes to an excluded peer (10); 0: none does.
+
     Examples
     --------
     >>> from colme.bounds import Laplace
     >>> DriftSpec(window=100).wrap(Laplace(0.5, 0.05)).length
     100
     """
+
+    alternatives: ClassVar[tuple[str, ...]] = ("window", "discount", "restart")
 
     window: int | None = Field(default=None, ge=2)
     discount: float | None = Field(default=None, gt=0, le=1)
@@ -144,7 +176,7 @@ class DriftSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        chosen = self._given("window", "discount", "restart")
+        chosen = self._given(*self.alternatives)
         if len(chosen) != 1:
             raise ValueError(
                 "give one of window, discount and restart = true; "
@@ -154,17 +186,13 @@ class DriftSpec(Table):
         if surplus and not self.restart:
             raise ValueError(
                 "alarm and detector go with restart = true; "
-                f"received {', '.join(surplus)} with {chosen[0]}"
+                f"received {', '.join(surplus)} with {', '.join(chosen)}"
             )
         return self
 
     def wrap(self, bound: Bound) -> Bound:
-        """Return the bound with this way to forget around it."""
-        settings: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in ("alarm", "detector", "revisit")
-            if getattr(self, name) is not None
-        }
+        """Return the bound, made to forget in this way."""
+        settings = self._given("alarm", "detector", "revisit")
         if self.window is not None:
             return Windowed(bound, self.window, **settings)
         if self.discount is not None:
@@ -175,7 +203,7 @@ class DriftSpec(Table):
 def bounds_of(
     problem: Problem, class_test: ClassTest, bound: BoundSpec | None, drift: DriftSpec | None
 ) -> dict[str, Any]:
-    """Return what a simulation is told of its bounds: the scale of a sample alone, or bounds.
+    """Return the argument of `simulate` that describes the noise: `sigma` alone, or `bound`.
 
     Examples
     --------
@@ -185,43 +213,33 @@ def bounds_of(
     >>> bounds_of(problem, ClassTest.OVERLAP, BoundSpec(kind="laplace"), None)
     {'bound': Laplace(sigma=0.5, gamma=0.05)}
     """
-    scales = _scales_of(problem)
+    sigmas = problem.sigmas
+    scales: list[float] = (sigmas[:1] if (sigmas == sigmas[0]).all() else sigmas).tolist()
     if bound is None and drift is None:
         return {"sigma": scales if len(scales) > 1 else problem.sigma}
     if bound is None:
-        each: list[Bound] = [usual_bound(class_test, sigma, _ANY_RISK) for sigma in scales]
+        each: list[Bound] = [default_bound(class_test, sigma, _ANY_RISK) for sigma in scales]
     else:
-        each = bound.build(problem)
+        each = bound.build(problem, scales)
     if drift is not None:
         each = [drift.wrap(one) for one in each]
     return {"bound": each if len(each) > 1 else each[0]}
 
 
 def bytes_of(bound: BoundSpec | None, drift: DriftSpec | None) -> tuple[int, int]:
-    """Return what one agent's view takes at a step, and at most what its stream keeps, in bytes.
+    """Return the bytes of one agent's view at one step, and at most those of its stream's state.
 
     Examples
     --------
     >>> bytes_of(None, None), bytes_of(None, DriftSpec(window=100))
     ((16, 0), (64, 3600))
     """
-    if drift is None and (bound is None or _is_counted(bound)):
-        return 16, 0
-    in_window = 0 if drift is None or drift.window is None else 32 * drift.window
-    on_grid = 0 if bound is None else 16 * (bound.n_grid or Betting.n_grid)
-    return BYTES_PER_VIEW, in_window + max(_BYTES_OF_STREAM, on_grid)
-
-
-def _is_counted(bound: BoundSpec) -> bool:
-    kind: Any = BOUND_KINDS[bound.kind]
-    return issubclass(kind, Counted)
-
-
-def _scales_of(problem: Problem) -> list[float]:
-    """Return the scale of a sample, once if it is the same for all agents."""
-    sigmas = problem.sigmas
-    scales: list[float] = (sigmas[:1] if (sigmas == sigmas[0]).all() else sigmas).tolist()
-    return scales
+    kind: Any = Counted if bound is None else BOUND_KINDS[bound.kind]
+    if drift is None and issubclass(kind, Counted):
+        return _BYTES_PER_COUNTED_VIEW, 0
+    window = 0 if drift is None else _BYTES_PER_WINDOW_SAMPLE * (drift.window or 0)
+    grid = 0 if bound is None else _BYTES_PER_GRID_CELL * (bound.n_grid or Betting.n_grid)
+    return BYTES_PER_VIEW, window + max(_BYTES_PER_STREAM, grid)
 
 
 def _range_of(problem: Problem) -> tuple[float, float] | None:
@@ -231,9 +249,7 @@ def _range_of(problem: Problem) -> tuple[float, float] | None:
             return 0.0, 1.0
         case Beta() as beta:
             return beta.low, beta.high
-        case Uniform() as uniform:
+        case Uniform(half_width):
             means = [*problem.true_means, *(change.mean for change in problem.changes)]
-            return float(np.min(means) - uniform.half_width), float(
-                np.max(means) + uniform.half_width
-            )
+            return float(np.min(means) - half_width), float(np.max(means) + half_width)
     return None

@@ -6,7 +6,7 @@ Lives here: the table [contacts].  Must not know problems, arrivals or bounds.
 from __future__ import annotations
 
 import math
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -14,15 +14,33 @@ from colme._settings import Table
 from colme.contacts import Contacts
 from colme.gossip import Gossip
 
-__all__ = ["ContactsSpec"]
-
-_CHOICES = ("size", "graph", "regular", "probability", "tree")
-
 
 class ContactsSpec(Table):
     """Who knows whom, at random or in a graph, and whether agents hear of others by gossip.
 
     See `colme.Contacts` and `colme.Gossip`.
+
+    Attributes
+    ----------
+    size
+        Number of agents that each agent knows, itself included, drawn at random (all).
+    graph
+        File with the edges of a graph, two numbers per line: agents 0, 1, 2, ... that
+        know each other.
+    regular
+        Draw a graph in which every agent has this many neighbours.
+    probability
+        Draw a graph with each edge at this probability.
+    tree
+        Draw a tree in which every agent has this many children.
+    disconnected
+        Accept a graph that falls into parts.
+    gossip
+        Let agents hear of others, who take the places of excluded peers.
+    gossip_every
+        Steps from one gossip to the next (1).
+    seed
+        Seed for contacts and gossip.
 
     Examples
     --------
@@ -30,6 +48,8 @@ class ContactsSpec(Table):
     >>> spec.build(n_agents=20).size, spec.build_gossip().every
     (5, 2)
     """
+
+    alternatives: ClassVar[tuple[str, ...]] = ("size", "graph", "regular", "probability", "tree")
 
     size: int | None = Field(default=None, ge=1)
     graph: str | None = Field(default=None, min_length=1)
@@ -43,12 +63,12 @@ class ContactsSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        chosen = self._given(*_CHOICES)
+        chosen = self._given(*self.alternatives)
         if len(chosen) != 1:
             raise ValueError(
-                "give one of size, how many agents each knows; graph, a file of edges; regular, "
-                "how many neighbours each has; probability, of each edge; tree, how many children "
-                f"each has; received {', '.join(chosen) or 'none'}"
+                "give one of size (how many agents each knows), graph (a file of edges), regular "
+                "(how many neighbours each has), probability (of each edge) and tree (how many "
+                f"children each has); received {', '.join(chosen) or 'none'}"
             )
         if self.disconnected and self.graph is None:
             raise ValueError("disconnected is about a graph: drop it, or give graph")
@@ -71,7 +91,7 @@ class ContactsSpec(Table):
         return Gossip(every=self.gossip_every or 1, seed=self.seed) if self.gossip else None
 
     def longest_row(self, n_agents: int) -> int:
-        """Return about how many agents somebody knows at most, itself included.
+        """Return about how many agents one agent knows at most, itself included.
 
         Examples
         --------
@@ -95,9 +115,6 @@ class ContactsSpec(Table):
             return Contacts.binomial(n_agents, self.probability, self.seed)
         if self.tree is not None:
             return Contacts.tree(n_agents, self.tree, self.seed)
-        return self._of_graph(n_agents)
-
-    def _of_graph(self, n_agents: int) -> Contacts:
         try:
             return Contacts.of_graph(self.graph, n_agents, disconnected=self.disconnected)
         except OSError as error:

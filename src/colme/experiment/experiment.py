@@ -1,42 +1,59 @@
-"""An experiment: read from a file, checked in one go, run.
+"""An experiment: read from a file, checked in one go, built, run.
 
-Lives here: the whole of a file, and what its tables ask of each other.  Must not know the command
-line, tables for people or plots.
+Lives here: the whole of a file, and what its tables require of each other.  Must not know the
+command line, tables for people or plots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from colme import _check
 from colme._settings import Table, read_toml
-from colme.algorithm import ALGORITHMS, Weighting, resolve
-from colme.contacts import Contacts
-from colme.digest import Digest
+from colme.algorithm import ALGORITHMS, Weighting
 from colme.experiment.arrivals import ArrivalsSpec
 from colme.experiment.bounds import BoundSpec, DriftSpec, bounds_of, bytes_of
 from colme.experiment.contacts import ContactsSpec
 from colme.experiment.problem import ProblemSpec
-from colme.experiment.running import Running
+from colme.experiment.scenario import Scenario
 from colme.experiment.size import Size
-from colme.experiment.world import World
 from colme.neighbours import METHODS
-from colme.problem import Problem
-from colme.trajectory import Record, Trajectory
-
-__all__ = ["Experiment"]
+from colme.results import Digest, Record, Trajectory
 
 _MOST_CHECKED = 20_000
-"""Agents of which contacts are drawn to see whether they can be."""
+"""Contacts of larger fleets are drawn only when they run."""
+
+T = TypeVar("T")
+Progress = Callable[[str, float], None]
 
 
 class Experiment(Table):
     """A problem, algorithms that see the same samples, and how long and how often they run.
+
+    Attributes
+    ----------
+    algorithms
+        One or more names; `colme algorithms` lists them.
+    horizon
+        Number of time steps.
+    runs
+        Number of runs with fresh samples.
+    delta
+        Total risk of each agent's guarantees.
+    eta
+        Agents whose means differ by at most this much count as one class.
+    within
+        Pool a peer only once its mean is shown to be less than this away.
+    epsilons
+        Accuracies for the convergence times.
+    seed
+        Seed for the samples.
 
     Examples
     --------
@@ -67,29 +84,53 @@ class Experiment(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problem = self.problem.build()
-        checks: dict[str, Callable[[Problem], object]] = {
-            "": self._check_algorithms,
-            "problem.changes: ": self._check_changes,
-            "arrivals: ": self._check_arrivals,
-            "contacts: ": self._check_contacts,
-            "bound: " if self.drift is None else "bound and drift: ": self._check_bounds,
-        }
         faults = []
-        for where, check in checks.items():
-            try:
-                check(problem)
-            except ValueError as error:
-                faults.append(f"{where}{error}")
+        known = (*ALGORITHMS, *METHODS)
+        unknown = [name for name in self.algorithms if name not in known]
+        if unknown:
+            faults.append(f"unknown algorithm {unknown[0]!r}; known: {', '.join(known)}")
+        if len(set(self.algorithms)) < len(self.algorithms):
+            faults.append(f"each algorithm runs once; received {', '.join(self.algorithms)}")
+        if any(not epsilon > 0 for epsilon in self.epsilons):
+            faults.append(f"each epsilon must be greater than 0; received {self.epsilons}")
+        if len({f"{epsilon:g}" for epsilon in self.epsilons}) < len(self.epsilons):
+            faults.append(f"epsilons must differ in six digits; received {self.epsilons}")
+        late = [change.at for change in self.problem.changes if change.at > self.horizon]
+        if late:
+            faults.append(
+                f"problem.changes: a change must lie within the horizon, at step 1 to "
+                f"{self.horizon}; received {', '.join(map(str, late))}"
+            )
+        on_graph = [name for name in self.algorithms if name in METHODS]
+        if on_graph:
+            faults += self._faults_on_graph(on_graph[0])
         if faults:
             raise ValueError("; ".join(faults))
         return self
+
+    def _faults_on_graph(self, name: str) -> list[str]:
+        """Return what a method on a graph cannot work with."""
+        if self.contacts is None or self.contacts.size is not None:
+            received = "none" if self.contacts is None else f"size = {self.contacts.size}"
+            return [
+                f"{name} works on a graph: give contacts as graph, regular, probability or tree; "
+                f"received {received}"
+            ]
+        surplus = list(self._given("arrivals", "bound", "drift", "eta", "within"))
+        surplus += ["problem.changes"] * bool(self.problem.changes)
+        surplus += ["contacts.gossip"] * self.contacts.gossip
+        if not surplus:
+            return []
+        return [
+            f"{name} takes one sample a step, on a graph that only loses edges; received "
+            f"{', '.join(surplus)}: drop that, or the method"
+        ]
 
     @classmethod
     def read(cls, path: str | Path) -> dict[str, Any]:
         """Return the content of a TOML file, for `make`; raise ValueError if it is not TOML.
 
-        A graph is looked for beside the file.
+        The path of a graph is relative to the file.
         """
         content = read_toml(path)
         contacts = content.get("contacts")
@@ -97,55 +138,142 @@ class Experiment(Table):
             contacts["graph"] = str(Path(path).parent / contacts["graph"])
         return content
 
-    def world(self) -> World:
-        """Return what the experiment happens in, for `run` and for summaries.
+    def size(self, keeps: bool = False, threads: int | None = None) -> Size:
+        """Return how large the experiment is: the memory it takes, and whether it is folded.
+
+        With `keeps`, trajectories are wanted, however large; `threads` run at once.
 
         Examples
         --------
         >>> problem = ProblemSpec(class_means=(0.2, 0.8), n_agents=6, sigma=0.1)
-        >>> batches = ArrivalsSpec(batch=5)
-        >>> Experiment(problem=problem, arrivals=batches).world().samples_per_step
+        >>> Experiment(problem=problem).size().is_folded
+        False
+        """
+        weightings = [ALGORITHMS[name].weighting for name in self.algorithms if name in ALGORITHMS]
+        per_view, per_stream = bytes_of(self.bound, self.drift)
+        n_agents = row = self.problem.count_agents()
+        try:
+            row = n_agents if self.contacts is None else self.contacts.longest_row(n_agents)
+        except ValueError as error:  # a graph that cannot be read
+            raise ValueError(f"contacts: {error}") from None
+        needs_all_samples = {
+            "a trajectory that is kept": keeps,
+            "samples at uneven rates": self.arrivals is not None and self.arrivals.batch is None,
+            "a stream that restarts": self.drift is not None and self.drift.restart,
+            "a scale for each agent": isinstance(self.problem.sigma, tuple),
+        }
+        reasons = [reason for reason, holds in needs_all_samples.items() if holds and weightings]
+        return Size(
+            n_agents,
+            self.horizon,
+            self.runs,
+            row,
+            n_classes=len(self.problem.class_means) + len(self.problem.changes),
+            batch=1 if self.arrivals is None else self.arrivals.batch or 1,
+            kept_for=reasons[0] if reasons else "",
+            by_model=Weighting.MODEL in weightings,
+            gossip=self.contacts is not None and self.contacts.gossip,
+            bytes_per_view=per_view,
+            bytes_per_stream=per_stream,
+            methods=tuple(METHODS[name] for name in self.algorithms if name in METHODS),
+            on_graph_alone=not weightings,
+            threads=_check.threads(threads),
+        )
+
+    def build(self, size: Size | None = None) -> Scenario:
+        """Return the experiment ready to run: its problem built, arrivals and contacts drawn.
+
+        Errors that need the problem to be seen are reported here, all at once.
+
+        Parameters
+        ----------
+        size
+            What `size` returned, if the memory was checked; by default that of `size()`, of which
+            only the problem itself must fit.
+
+        Examples
+        --------
+        >>> problem = ProblemSpec(class_means=(0.2, 0.8), n_agents=6, sigma=0.1)
+        >>> Experiment(problem=problem, arrivals=ArrivalsSpec(batch=5)).build().samples_per_step
         5.0
         """
-        problem = self.problem.build()
-        arrivals = None
+        faults: list[str] = []
+
+        def attempt(where: str, make: Callable[[], T]) -> T | None:
+            try:
+                return make()
+            except ValueError as error:
+                faults.append(f"{where}: {error}")
+                return None
+
+        if size is None:
+            size = self.size()
+            attempt("problem", replace(size, horizon=1, runs=1, longest_row=1).check)
+        problem = None if faults else attempt("problem", self.problem.build)
+        if problem is None:
+            raise ValueError(faults[0])
+        n, arrivals, contacts, gossip = problem.n_agents, None, None, None
         if self.arrivals is not None:
-            arrivals = self.arrivals.draw(self.horizon, problem.n_agents, self.runs)
-        gossip = None if self.contacts is None else self.contacts.build_gossip()
-        return World(problem, arrivals, self._contacts(problem), gossip)
+            arrivals = attempt("arrivals", partial(self.arrivals.draw, self.horizon, n, self.runs))
+        if self.contacts is not None:
+            contacts = attempt("contacts", partial(self.contacts.build, n))
+            gossip = self.contacts.build_gossip()
+        where = "bound" if self.drift is None else "bound and drift"
+        for test in {ALGORITHMS[name].class_test for name in self.algorithms if name in ALGORITHMS}:
+            attempt(where, partial(bounds_of, problem, test, self.bound, self.drift))
+        if faults:
+            raise ValueError("; ".join(dict.fromkeys(faults)))
+        return Scenario(self, size, problem, problem.cohorts, arrivals, contacts, gossip)
 
-    def run(
-        self,
-        *,
-        world: World | None = None,
-        record: Record | None = None,
-        threads: int | None = None,
-        progress: Callable[[str, float], None] | None = None,
-    ) -> Iterator[Trajectory]:
-        """Yield one trajectory for each algorithm; all of them see the same samples.
+    def check(self) -> None:
+        """Raise ValueError for what `build` would refuse, without drawing more than one step.
 
-        Unless told what to record, likely classes are kept of the algorithms that know them.  The
-        labels of a trajectory tell who shares a mean throughout: classes, split by changes.
+        Examples
+        --------
+        >>> problem = ProblemSpec(class_means=(0.2, 0.8), n_agents=6, sigma=0.1)
+        >>> Experiment(problem=problem, arrivals=ArrivalsSpec(rates=(1, 2))).check()
+        Traceback (most recent call last):
+        ValueError: arrivals: rates must be one number or one for each of the 6 agents; received 2
         """
-        running = Running(self, world or self.world(), record, keeps=True, threads=threads)
-        for name in self.algorithms:
-            result = running.run(name, None if progress is None else partial(progress, name))
+        less: dict[str, Any] = {"horizon": 1, "runs": 1}
+        if self.problem.count_agents() > _MOST_CHECKED:
+            less["contacts"] = None
+        self.model_copy(update=less).build()
+
+    def run(self, scenario: Scenario | None = None, **settings: Any) -> Iterator[Trajectory]:
+        """Yield one trajectory for each algorithm, however large; see `results`."""
+        scenario = scenario or self.build(self.size(keeps=True))
+        for result in self.results(scenario, **settings):
             if isinstance(result, Digest):
-                raise ValueError(f"{name} leaves no trajectory: ask for results() instead of run()")  # noqa: TRY004
+                raise ValueError(  # noqa: TRY004 - an error of the experiment
+                    f"{result.name} leaves no trajectory: ask for results() instead of run()"
+                )
             yield result
 
     def results(
         self,
+        scenario: Scenario | None = None,
         *,
-        world: World | None = None,
         record: Record | None = None,
         threads: int | None = None,
-        progress: Callable[[str, float], None] | None = None,
+        progress: Progress | None = None,
     ) -> Iterator[Trajectory | Digest]:
-        """Yield what became of each algorithm: a trajectory, or a digest where that is too large.
+        """Yield the result of each algorithm: a trajectory, or a digest where that is too large.
 
-        Methods that work on a graph give digests, and so does everything if samples would take more
-        than a gigabyte.  `record` is about trajectories.
+        All algorithms see the same samples.  Methods that work on a graph give digests, and so
+        does everything if samples would take more than a gigabyte.
+
+        Parameters
+        ----------
+        scenario
+            What `build` returned, by default a new one.
+        record
+            What to keep of a trajectory; by default also the likely classes of algorithms that
+            have them.
+        threads
+            Number of threads; the results do not depend on it.
+        progress
+            Called with the name of the algorithm and the share of its work done, from 0 to 1.
 
         Examples
         --------
@@ -156,103 +284,8 @@ class Experiment(Table):
         >>> [type(result).__name__ for result in experiment.results()]
         ['Trajectory', 'Digest']
         """
-        running = Running(self, world or self.world(), record, threads=threads)
+        scenario = scenario or self.build()
+        keep = {} if record is None else {"record": record}
         for name in self.algorithms:
-            yield running.run(name, None if progress is None else partial(progress, name))
-
-    def size(self, keeps: bool = False, threads: int | None = None) -> Size:
-        """Return how large the experiment is: what it takes, and whether it is folded.
-
-        `keeps` tells that somebody wants the trajectories, `threads` how many there are.
-
-        Examples
-        --------
-        >>> problem = ProblemSpec(class_means=(0.2, 0.8), n_agents=6, sigma=0.1)
-        >>> Experiment(problem=problem).size().is_folded
-        False
-        """
-        weightings = [ALGORITHMS[name].weighting for name in self.algorithms if name in ALGORITHMS]
-        told, followed = bytes_of(self.bound, self.drift)
-        n_agents = self.problem.count_agents()
-        kept_for = {
-            "a trajectory that is kept": keeps,
-            "samples at uneven rates": self.arrivals is not None and self.arrivals.batch is None,
-            "a stream that restarts": self.drift is not None and self.drift.restart,
-            "a scale for each agent": isinstance(self.problem.sigma, tuple),
-        }
-        return Size(
-            n_agents,
-            self.horizon,
-            self.runs,
-            n_agents if self.contacts is None else self.contacts.longest_row(n_agents),
-            n_classes=len(self.problem.class_means) + len(self.problem.changes),
-            batch=self.batch,
-            kept_for=next((what for what, needed in kept_for.items() if needed and weightings), ""),
-            by_model=Weighting.MODEL in weightings,
-            gossip=self.contacts is not None and self.contacts.gossip,
-            bytes_told=told,
-            bytes_followed=followed,
-            methods=tuple(METHODS[name] for name in self.algorithms if name in METHODS),
-            on_graph_alone=not weightings,
-            threads=_check.threads(threads),
-        )
-
-    @property
-    def batch(self) -> int:
-        """How many samples everybody takes at every step, where that is one number."""
-        return 1 if self.arrivals is None else self.arrivals.batch or 1
-
-    def _contacts(self, problem: Problem) -> Contacts | None:
-        return None if self.contacts is None else self.contacts.build(problem.n_agents)
-
-    def _check_contacts(self, problem: Problem) -> None:
-        # Those of a large fleet are built once, when it runs.
-        if problem.n_agents <= _MOST_CHECKED:
-            self._contacts(problem)
-
-    def _check_algorithms(self, _: Problem) -> None:
-        for name in self.algorithms:
-            if name in METHODS:
-                self._check_method(name)
-            elif name not in ALGORITHMS:
-                known = ", ".join((*ALGORITHMS, *METHODS))
-                raise ValueError(f"unknown algorithm {name!r}; known: {known}")
-        if len(set(self.algorithms)) < len(self.algorithms):
-            raise ValueError(f"each algorithm runs once; received {', '.join(self.algorithms)}")
-        if any(not epsilon > 0 for epsilon in self.epsilons):
-            raise ValueError(f"each epsilon must be greater than 0; received {self.epsilons}")
-        if len({f"{epsilon:g}" for epsilon in self.epsilons}) < len(self.epsilons):
-            raise ValueError(f"epsilons must differ in six digits; received {self.epsilons}")
-
-    def _check_method(self, name: str) -> None:
-        if self.contacts is None or self.contacts.size is not None:
-            received = "none" if self.contacts is None else f"size = {self.contacts.size}"
-            raise ValueError(
-                f"{name} works on a graph: give contacts as graph, regular, probability or tree; "
-                f"received {received}"
-            )
-        tables = ("arrivals", "bound", "drift", "eta", "within")
-        surplus = [table for table in tables if getattr(self, table) is not None]
-        surplus += ["problem.changes"] * bool(self.problem.changes)
-        surplus += ["contacts.gossip"] * self.contacts.gossip
-        if surplus:
-            raise ValueError(
-                f"{name} takes one sample a step, on a graph that only loses edges; received "
-                f"{', '.join(surplus)}: drop that, or the method"
-            )
-
-    def _check_changes(self, _: Problem) -> None:
-        late = [change.at for change in self.problem.changes if change.at > self.horizon]
-        if late:
-            raise ValueError(
-                f"a change must lie within the horizon, at step 1 to {self.horizon}; "
-                f"received {', '.join(map(str, late))}"
-            )
-
-    def _check_arrivals(self, problem: Problem) -> None:
-        if self.arrivals is not None:
-            self.arrivals.build(problem.n_agents).draw_run(1, problem.n_agents)
-
-    def _check_bounds(self, problem: Problem) -> None:
-        for test in {resolve(name).class_test for name in self.algorithms if name in ALGORITHMS}:
-            bounds_of(problem, test, self.bound, self.drift)
+            report = None if progress is None else partial(progress, name)
+            yield scenario.run(name, threads=threads, progress=report, **keep)

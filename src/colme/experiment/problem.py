@@ -5,25 +5,21 @@ Lives here: the table [problem] and its changes.  Must not know how long anythin
 
 from __future__ import annotations
 
-import math
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from colme._settings import Table
-from colme.experiment.numbers import Sigmas
-from colme.experiment.size import Size
-from colme.noise import Bernoulli, Beta, Gaussian, Noise, Uniform
+from colme._settings import PositiveOrEach, Table
+from colme.noise import Bernoulli, Beta, Gaussian, NoiseLaw, Uniform
 from colme.problem import Problem
 
-__all__ = ["ChangeSpec", "ProblemSpec"]
-
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "gaussian": ("sigma",),
-    "bernoulli": (),
-    "uniform": ("half_width",),
-    "beta": ("concentration", "low", "high"),
+_NOISE: dict[str, tuple[type[NoiseLaw], tuple[str, ...], tuple[str, ...]]] = {
+    "gaussian": (Gaussian, ("sigma",), ()),
+    "bernoulli": (Bernoulli, (), ()),
+    "uniform": (Uniform, ("half_width",), ()),
+    "beta": (Beta, ("concentration",), ("low", "high")),
 }
+"""The class of each noise, the keys that it needs, and the keys that it may have."""
 
 
 class ChangeSpec(Table):
@@ -50,18 +46,46 @@ class ChangeSpec(Table):
         return self
 
     def apply(self, problem: Problem, seed: int) -> Problem:
-        """Return the problem with this change, or raise ValueError if nobody would move."""
+        """Return the problem with this change, or raise ValueError if no agent would move."""
         changed = problem.moving(self.from_, self.to, self.share, self.at, seed)
         if len(changed.changes) == len(problem.changes):
             raise ValueError(
                 f"share {self.share:g} of the {problem.class_sizes[self.from_]} agents of class "
-                f"{self.from_} is nobody: ask for a larger share"
+                f"{self.from_} is no agent at all: ask for a larger share"
             )
         return changed
 
 
 class ProblemSpec(Table):
-    """A problem as written in a file: see `colme.Problem` for what each field means.
+    """A problem as written in a file: see `colme.Problem`.
+
+    Attributes
+    ----------
+    noise
+        Distribution of the samples around their mean.
+    class_means
+        True mean of each class.
+    n_agents
+        Number of agents, each put into a class at random.
+    class_sizes
+        Number of agents in each class, instead of a total.
+    sigma
+        Standard deviation of gaussian noise: one for all agents, or one for each.
+    half_width
+        Half the range of uniform noise.
+    concentration
+        Concentration of beta noise: larger values scatter less.
+    low
+        Smallest possible sample of beta noise (0).
+    high
+        Largest possible sample of beta noise (1).
+    bias
+        Each agent's mean differs from its class mean by at most this much.
+    seed
+        Seed for classes, biases and which agents change.
+    changes
+        At which step which class moves to the mean of which other, and which share of
+        its agents: --change 1500 0 2 0.5.  Can be repeated.
 
     Examples
     --------
@@ -73,7 +97,7 @@ class ProblemSpec(Table):
     class_means: tuple[float, ...] = Field(min_length=1)
     n_agents: int | None = Field(default=None, ge=1)
     class_sizes: tuple[int, ...] | None = None
-    sigma: Sigmas | None = None
+    sigma: PositiveOrEach | None = None
     half_width: float | None = Field(default=None, gt=0)
     concentration: float | None = Field(default=None, gt=0)
     low: float | None = None
@@ -84,21 +108,15 @@ class ProblemSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        allowed = _NEEDS[self.noise]
-        given = [
-            name
-            for name in ("sigma", "half_width", "concentration", "low", "high")
-            if getattr(self, name) is not None
-        ]
-        missing = [name for name in allowed if name not in given and name not in ("low", "high")]
-        surplus = [name for name in given if name not in allowed]
+        _, needed, optional = _NOISE[self.noise]
+        given = self._given("sigma", "half_width", "concentration", "low", "high")
+        missing = [name for name in needed if name not in given]
+        surplus = [name for name in given if name not in needed + optional]
         if missing or surplus:
             raise ValueError(
-                f"{self.noise} noise takes {', '.join(allowed) or 'no parameter'}; "
+                f"{self.noise} noise takes {', '.join(needed + optional) or 'no parameter'}; "
                 f"missing: {', '.join(missing) or 'none'}; not used: {', '.join(surplus) or 'none'}"
             )
-        Size(self.count_agents(), horizon=1, runs=1, longest_row=1).check()
-        self.build()
         return self
 
     def count_agents(self) -> int:
@@ -112,9 +130,11 @@ class ProblemSpec(Table):
         return sum(self.class_sizes or ()) if self.n_agents is None else self.n_agents
 
     def build(self) -> Problem:
-        """Return the problem; classes, biases and movers that are drawn come from `seed`."""
+        """Return the problem; whatever is drawn (classes, biases, changes) comes from `seed`."""
+        kind, needed, optional = _NOISE[self.noise]
+        noise: Any = kind
         problem = Problem.of_classes(
-            self._noise(),
+            noise(**self._given(*needed, *optional)),
             self.class_means,
             n_agents=self.n_agents,
             class_sizes=self.class_sizes,
@@ -124,16 +144,3 @@ class ProblemSpec(Table):
         for change in self.changes:
             problem = change.apply(problem, self.seed)
         return problem
-
-    def _noise(self) -> Noise:
-        match self.noise:
-            case "gaussian":
-                return Gaussian(self.sigma or math.nan)
-            case "uniform":
-                return Uniform(self.half_width or math.nan)
-            case "beta":
-                low = 0.0 if self.low is None else self.low
-                high = 1.0 if self.high is None else self.high
-                return Beta(self.concentration or math.nan, low, high)
-            case "bernoulli":
-                return Bernoulli()

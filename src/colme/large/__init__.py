@@ -1,11 +1,9 @@
-"""Fleets too large to keep: blocks of time, rows of a few known peers, metrics folded on the way.
+"""What a large simulation costs: memory by counting, time by a trial.
 
-Lives here: what a large simulation costs, and how it goes from block to block.  Must not know
-files, plots or the command line.
+Lives here: estimates of both.  Must not know how anything runs.
 """
 
 from colme.large.cost import Cost, free_memory
-from colme.large.front import simulate_large
 from colme.large.trial import seconds_of
 
-__all__ = ["Cost", "free_memory", "seconds_of", "simulate_large"]
+__all__ = ["Cost", "free_memory", "seconds_of"]

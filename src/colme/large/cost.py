@@ -9,14 +9,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from colme.digest import BYTES_PER_AGENT
+from colme.engine import Workspace
 from colme.gossip import SMALLEST_CACHE
-from colme.kernels import Desk
-
-__all__ = ["Cost", "free_memory"]
+from colme.results import BYTES_PER_AGENT
 
 _VIEWS = 1 << 30
-"""Views of a block take at most so many bytes, unless one step alone takes more."""
+"""Views of a block take at most this many bytes, unless one step alone takes more."""
 _LONGEST_BLOCK = 128
 """Steps after which it costs nothing to put a row away and to take it up again."""
 _LITTLE = 64 << 20
@@ -46,9 +44,9 @@ class Cost:
         How many labels there are.
     by_model
         Whether peers are weighed by a model.
-    bytes_told
+    bytes_per_view
         What one agent's view at one step takes.
-    bytes_followed
+    bytes_per_stream
         What one agent's stream keeps beside its mean: the samples of a window, for instance.
     contacts
         Whether somebody does not know everybody.
@@ -72,8 +70,8 @@ class Cost:
     horizon: int
     n_classes: int = 1
     by_model: bool = False
-    bytes_told: int = 16
-    bytes_followed: int = 0
+    bytes_per_view: int = 16
+    bytes_per_stream: int = 0
     contacts: bool = True
     gossip: bool = False
     runs: int = 1
@@ -81,7 +79,7 @@ class Cost:
     @property
     def block(self) -> int:
         """How many steps are drawn and run at once; all of them, where that takes less memory."""
-        each = self.n_agents * self.bytes_told
+        each = self.n_agents * self.bytes_per_view
         fitting = max(1, min(self.horizon, _LONGEST_BLOCK, _VIEWS // each))
         whole = self.horizon * each
         return self.horizon if whole <= max(_LITTLE, fitting * each + self._states) else fitting
@@ -90,10 +88,10 @@ class Cost:
     def bytes(self) -> int:
         """How much memory is taken at most."""
         block = self.block
-        told = self.n_agents * block * self.bytes_told
+        views = self.n_agents * block * self.bytes_per_view
         states = self._states if block < self.horizon else 0
         around = self.n_agents * self._around(block) + self.horizon * _BYTES_PER_STEP
-        return told + states + around
+        return views + states + around
 
     @property
     def _states(self) -> int:
@@ -103,14 +101,16 @@ class Cost:
     @property
     def bytes_per_state(self) -> int:
         """What one agent puts away between two blocks."""
-        small = Desk.blank(min(self.longest_row, 16), self.n_classes, self.by_model).kept.nbytes
+        small = Workspace.blank(
+            min(self.longest_row, 16), self.n_classes, self.by_model
+        ).kept.nbytes
         if self.longest_row <= 16:
             return small
-        large = Desk.blank(32, self.n_classes, self.by_model).kept.nbytes
+        large = Workspace.blank(32, self.n_classes, self.by_model).kept.nbytes
         return small + (-(-self.longest_row // 16) - 1) * (large - small)
 
     def _around(self, block: int) -> int:
-        around = _BYTES_AROUND + BYTES_PER_AGENT * self.runs + self.bytes_followed
+        around = _BYTES_AROUND + BYTES_PER_AGENT * self.runs + self.bytes_per_stream
         if self.contacts:
             around += 2 * _BYTES_PER_NAME * self.longest_row
         if self.gossip:

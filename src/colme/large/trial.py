@@ -10,21 +10,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from colme.noise import Noise
+from colme.noise import NoiseLaw
 from colme.problem import Problem
-
-__all__ = ["part_of", "seconds_of"]
 
 _MOST_AGENTS = 1500
 _MOST_THAT_KNOW_ALL = 400
 _MOST_STEPS = 300
 _GROWTH = 1.6
-"""An agent-step of a fleet that no cache holds takes so many times that of a small one."""
+"""How much longer a step takes in a fleet that no cache holds than in a small one."""
 _LARGE = 100_000
 """Agents from which on no cache holds them."""
 
 Run = Callable[[Problem, int], object]
-"""Simulates a problem for so many steps."""
+"""Simulates a problem for a number of steps."""
 
 
 def part_of(problem: Problem, n_agents: int) -> Problem:
@@ -35,7 +33,7 @@ def part_of(problem: Problem, n_agents: int) -> Problem:
     >>> part_of(Problem.bernoulli([0.2, 0.8], n_agents=50), 7).n_agents
     7
     """
-    share: Callable[[int, int], Noise] | None = getattr(problem.noise, "of_agents", None)
+    share: Callable[[int, int], NoiseLaw] | None = getattr(problem.noise, "of_agents", None)
     if n_agents >= problem.n_agents or share is None:
         return Problem(problem.labels, problem.true_means, problem.noise)
     labels = problem.labels[:n_agents]

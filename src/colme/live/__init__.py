@@ -1,7 +1,7 @@
 """Agents on real devices, over a real network.
 
-Lives here: everything between a sans-IO `Agent` and the world: wire, trust, membership, sources,
-store, node and fleet.  Must not know the simulator.
+Holds everything between an `Agent` and the world: wire, keys, membership, sources, store, node and
+fleet.  Must not know the simulator.
 """
 
 __all__: list[str] = []

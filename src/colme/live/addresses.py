@@ -1,13 +1,13 @@
-"""Addresses HOST:PORT as text, and whether they lead beyond this machine.
+"""Addresses HOST:PORT as text, and whether other machines can reach them.
 
-Lives here: reading them.  Must not know what listens there.
+Holds their parser.  Must not know what listens there.
 """
 
 from __future__ import annotations
 
 import ipaddress
 
-__all__ = ["split_address", "stays_here"]
+_LAST_PORT = 65535
 
 
 def split_address(address: str) -> tuple[str, int]:
@@ -19,25 +19,22 @@ def split_address(address: str) -> tuple[str, int]:
     (('localhost', 7447), ('::1', 0))
     """
     host, _, port = address.rpartition(":")
-    six = host.startswith("[") and host.endswith("]")
-    host = host[1:-1] if six else host
-    if not host or (":" in host) != six or not _is_port(port):
+    is_six = host.startswith("[") and host.endswith("]")
+    host = host[1:-1] if is_six else host
+    is_port = port.isascii() and port.isdecimal() and int(port) <= _LAST_PORT
+    if not host or (":" in host) != is_six or not is_port:
         raise ValueError(
             f"an address is HOST:PORT, like 127.0.0.1:7447 or [::1]:7447; received {address!r}"
         )
     return host, int(port)
 
 
-def _is_port(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and int(text) <= 65535
-
-
-def stays_here(host: str) -> bool:
-    """Return whether a host is this machine and nobody else can reach it.
+def is_local(host: str) -> bool:
+    """Return whether only this machine can reach a host.
 
     Examples
     --------
-    >>> stays_here("localhost"), stays_here("127.0.0.7"), stays_here("0.0.0.0")
+    >>> is_local("localhost"), is_local("127.0.0.7"), is_local("0.0.0.0")
     (True, True, False)
     """
     if host == "localhost":

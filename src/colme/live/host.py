@@ -1,72 +1,71 @@
 """A host: the nodes of one process, which share its store and its link.
 
-Lives here: putting a node together from settings and its past, and running several.  Must not know
-the command line.
+Holds how a node is put together from an agent and its saved state, and how several run.  Must not
+know the command line.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from colme.agent import Agent
-from colme.live.absence import Absence
-from colme.live.keys import Identity
+from colme.live.connection_config import ConnectionConfig
 from colme.live.membership import Membership
 from colme.live.network import Link
 from colme.live.node import Node
-from colme.live.pace import Pace, running_clock
-from colme.live.settings import AgentSettings
-from colme.live.sources import Source
-from colme.live.station import Station
+from colme.live.node_core import NodeCore
+from colme.live.reply_checks import ReplyChecks
+from colme.live.schedule import Schedule, running_clock
+from colme.live.session_renewal import SessionRenewal
+from colme.live.sources import SampleSource
 from colme.live.store import Store
-from colme.live.wire import Refused, check_name
-from colme.live.wiring import Wiring
+from colme.live.wire import Refused, Seal, check_name
 from colme.messages import Reply
-
-__all__ = ["Host", "Resident"]
 
 log = logging.getLogger("colme.live")
 
 _LOOK = 1.0
-"""Seconds from one look at who is away to the next."""
+"""Seconds from one look at who is absent to the next."""
 
 Emit = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Resident:
-    """An agent that lives on a host.
+class HostedAgent:
+    """An agent on a host.
 
     Parameters
     ----------
-    name, source
-        Its name, and where its samples come from.
-    peers
-        Whom it knows beforehand, in the order in which they are asked.
+    agent
+        The agent, new, with the peers it knows from the start.
+    source
+        Where its samples come from.
+    checks
+        What replies to it must satisfy; None: every reply is accepted.
     refused
-        What was refused, by reason: shared with the source.
-    tongue
-        What it says of itself, given the truth; None: the truth.  For fleets that try out liars.
+        Counts what is refused, by reason; shared with the source.
+    reply_filter
+        Changes what it says of itself, for fleets that try out liars; None: the truth.
 
     Examples
     --------
-    >>> from colme.live.sources import source_of
-    >>> Resident("kitchen", source_of("-")).peers
-    ()
+    >>> from colme.live.sources import make_source
+    >>> HostedAgent(Agent("kitchen", sigma=0.5, delta=0.01), make_source("-")).agent.name
+    'kitchen'
     """
 
-    name: str
-    source: Source
-    peers: tuple[str, ...] = ()
+    agent: Agent
+    source: SampleSource
+    checks: ReplyChecks | None = None
     refused: Counter[str] = field(default_factory=Counter)
-    tongue: Callable[[Reply], Reply] | None = None
+    reply_filter: Callable[[Reply], Reply] | None = None
 
 
 class Host:
@@ -76,158 +75,161 @@ class Host:
     ----------
     fleet
         The fleet's name.
-    settings
-        How its agents learn.
     state
         The folder of the store.
-    wiring
+    connection
         How the host is connected.
-    pace
+    schedule
         When its nodes act.
     identity
-        Its keys: it then seals what it says, and wants answers sealed.
+        Its keys: the host then seals its replies, and accepts only sealed ones.
     sync
         Whether what is stored also survives a loss of power.
 
     Examples
     --------
-    >>> Host.__name__
-    'Host'
+    >>> import tempfile
+    >>> from colme.live.sources import make_source
+    >>> async def main(folder: str) -> list[str]:
+    ...     connection = ConnectionConfig("peer", listen=("127.0.0.1:0",))
+    ...     host = Host("home", Path(folder), connection, Schedule(interval=0.01))
+    ...     agent = Agent("kitchen", sigma=0.5, delta=0.01)
+    ...     host.stop()
+    ...     await host.run([HostedAgent(agent, make_source("-"))])
+    ...     return list(host.nodes)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(main(folder))
+    ['kitchen']
     """
 
     def __init__(
         self,
         fleet: str,
-        settings: AgentSettings,
         state: Path,
-        wiring: Wiring,
-        pace: Pace,
+        connection: ConnectionConfig,
+        schedule: Schedule,
         *,
-        identity: Identity | None = None,
+        identity: Seal | None = None,
         sync: bool = True,
     ) -> None:
         self.nodes: dict[str, Node] = {}
-        self._last: dict[str, dict[str, Any]] = {}
-        self._fleet, self._settings, self._pace = fleet, settings, pace
-        self._identity = identity
-        self._link, self._is_peer = Link(wiring, fleet), wiring.mode == "peer"
-        self._absence = Absence()
-        self._store = Store.open(state, fleet, sync=sync)
+        self._fleet, self._schedule, self._identity = fleet, schedule, identity
+        self._link, self._is_peer = Link(connection, fleet), connection.mode == "peer"
+        self._renewal = SessionRenewal()
+        self._is_stopped = False
+        self._failure: BaseException | None = None
+        self._store = Store(state, fleet, sync=sync)
 
-    async def run(self, residents: Sequence[Resident], emit: Emit | None = None) -> None:
-        """Run a node for each resident until all have ended; see `stop`."""
-        background = []
+    async def run(
+        self,
+        agents: Sequence[HostedAgent],
+        emit: Emit | None = None,
+        started: Callable[[Host], None] | None = None,
+    ) -> None:
+        """Run a node for each agent until all have ended; see `stop`.
+
+        First call `started`, if given; whatever it raises closes the host.
+        """
+        background: list[asyncio.Task[None]] = []
         try:
-            # Who is refused leaves before a session is being opened: a program that ends in the
-            # middle of that may be aborted by its threads.
-            nodes = await asyncio.gather(*(self._settle(one, emit) for one in residents))
+            if started is not None:
+                started(self)
+            # Refuse agents before a session is being opened: a program that ends while one opens
+            # may be aborted by its threads.
+            nodes = await asyncio.gather(*(self._create_node(hosted, emit) for hosted in agents))
             self.nodes = {node.name: node for node in nodes}
             opening = asyncio.create_task(self._link.open())
             background.append(opening)
-            self._link.watch(
-                lambda peer: self._note(peer, True), lambda peer: self._note(peer, False)
-            )
-            if self._is_peer:  # an address that cannot be had ends all before a sample is taken
+            self._link.watch(partial(self._note, True), partial(self._note, False))
+            if self._is_peer:  # an address in use ends everything before a sample is taken
                 await opening
-            lives = [asyncio.create_task(node.run()) for node in self.nodes.values()]
-            if self._stopped:
+            running = [asyncio.create_task(node.run()) for node in self.nodes.values()]
+            if self._is_stopped:
                 self.stop()
-            opening.add_done_callback(self._opened)
             if self._is_peer:
-                background.append(asyncio.create_task(self._reunite()))
-            await asyncio.gather(*lives)
+                background.append(asyncio.create_task(self._renew_sessions()))
+            else:
+                opening.add_done_callback(self._opened)
+            await asyncio.gather(*running)
         finally:
             for task in background:
                 task.cancel()
             await asyncio.gather(*background, return_exceptions=True)
-            await self.close()
+            await self._link.close()
+            await self._store.close()
         if self._failure is not None:
             raise self._failure
 
-    _stopped = False
-    _failure: BaseException | None = None
-
     def stop(self) -> None:
         """Let all nodes end soon."""
-        self._stopped = True
+        self._is_stopped = True
         for node in self.nodes.values():
             node.stop()
 
-    async def close(self) -> None:
-        """Let go of the network and of the store; `run` does so when it ends."""
-        await self._link.close()
-        await self._store.close()
-
-    def turn_away(self, reason: str) -> None:
-        """Count somebody who had no valid certificate, with every node."""
-        log.warning("a stranger was turned away: %s", reason)
-        for node in self.nodes.values():
-            node.station.refused["stranger"] += 1
-
     def reports(self) -> list[dict[str, Any]]:
-        """Return the last snapshot of each node."""
-        return list(self._last.values())
+        """Return the last snapshot of each node that has made one."""
+        return [node.last_report for node in self.nodes.values() if node.last_report]
 
-    async def _reunite(self) -> None:
-        """Open a new session now and then while somebody who was here is away."""
+    def count_stranger(self, reason: str) -> None:
+        """Count a link that was refused for want of a valid certificate, with every node."""
+        log.warning("a link without a valid certificate was refused: %s", reason)
+        for node in self.nodes.values():
+            node.core.refused["stranger"] += 1
+
+    async def _create_node(self, hosted: HostedAgent, emit: Emit | None) -> Node:
+        """Return the node of an agent, with its saved state if there is one."""
+        agent, name = hosted.agent, hosted.agent.name
+        saved = self._store.register(name)
+        core = NodeCore(
+            agent,
+            self._fleet,
+            saved.life,
+            Membership(self._schedule.interval),
+            hosted.checks,
+            seal=self._identity,
+            in_step=self._schedule.in_step,
+            refused=hosted.refused,
+            reply_filter=hosted.reply_filter,
+        )
+        if saved.checkpoint is None:
+            await self._store.checkpoint(name, core.checkpoint())
+        else:
+            core.resume(saved.checkpoint, saved.events)
+            _check_same(core.agent, agent)
+        return Node(core, self._store, hosted.source, self._link, self._schedule, emit)
+
+    async def _renew_sessions(self) -> None:
+        """Open a new session now and then while a peer that was present is absent."""
         while True:
             await asyncio.sleep(_LOOK)
-            if self._absence.is_due(running_clock()):
-                log.info("a new session is opened: not all who were here are")
-                for peer in self._absence.here:
-                    self._note(peer, False)
+            if self._renewal.is_due(running_clock()):
+                log.info("opening a new session: not all peers that were present are")
+                for peer in tuple(self._renewal.present):
+                    self._note(False, peer)
                 await self._link.renew()
-                self._absence.renewed(running_clock())
+                self._renewal.renewed(running_clock())
 
-    def _note(self, peer: str, here: bool) -> None:
+    def _note(self, is_present: bool, peer: str) -> None:
         try:
             check_name("a name", peer)
         except ValueError as error:  # it could not be asked
             for node in self.nodes.values():
-                node.station.refuse(Refused("name", str(error)))
+                node.core.refuse(Refused("name", str(error)))
             return
-        self._absence.note(peer, here, running_clock())
+        self._renewal.note(peer, is_present, running_clock())
         for node in self.nodes.values():
-            node.note(peer, here)
+            if node.name != peer:
+                node.note(peer, is_present)
 
     def _opened(self, opening: asyncio.Task[None]) -> None:
-        """End everything if the network cannot be had at all."""
+        """End everything if the network cannot be opened at all."""
         if not opening.cancelled() and opening.exception() is not None:
             self._failure = opening.exception()
             self.stop()
 
-    async def _settle(self, resident: Resident, emit: Emit | None) -> Node:
-        """Return the node of a resident, with its past if it has one."""
-        past = self._store.adopt(resident.name)
-        agent = self._settings.agent(resident.name, resident.peers)
-        station = Station(
-            agent,
-            self._fleet,
-            past.life,
-            Membership(self._pace.interval),
-            self._settings.scrutiny(),
-            seal=self._identity,
-            in_step=self._pace.in_step,
-            refused=resident.refused,
-            tongue=resident.tongue,
-        )
-        if past.checkpoint is None:
-            await self._store.checkpoint(resident.name, station.checkpoint())
-        else:
-            station.resume(past.checkpoint, past.events)
-            _check_same(station.agent, agent)
-
-        def tell(report: dict[str, Any]) -> None:
-            self._last[resident.name] = report
-            self._link.publish(resident.name, json.dumps(report).encode())
-            if emit is not None:
-                emit(report)
-
-        return Node(station, self._store, resident.source, self._link, self._pace, tell)
-
 
 def _check_same(before: Agent, now: Agent) -> None:
-    """Refuse settings under which what was learnt would mean something else."""
+    """Refuse settings under which the saved state would mean something else."""
     for word in ("algorithm", "bound", "delta", "max_agents", "room", "cap"):
         was, wanted = getattr(before, word), getattr(now, word)
         if was != wanted:

@@ -1,59 +1,61 @@
-"""What a device writes down of what happens to it, so that it can live through it again.
+"""The events of a device as bytes, so that it can replay them after a crash.
 
-Lives here: events and their bytes.  Must not know where they are kept or what they do.
+Holds the events and their encoding, derived from their declarations.  Must not know where events
+are kept or what they do.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import TypeAlias
+import struct
 
-__all__ = ["Event", "Folded", "Heard", "Met", "pack", "unpack"]
+import msgspec
+
+from colme.live.old_journal import read_old_event
+from colme.messages import Reply
 
 
-@dataclass(frozen=True)
-class Met:
-    """A peer has been given room in the row.
+class PeerAdded(msgspec.Struct, frozen=True, tag="peer"):
+    """A peer got an entry in the row.
 
     Examples
     --------
-    >>> unpack(pack(Met("b")))
-    Met(peer='b')
+    >>> unpack(pack(PeerAdded("b")))
+    PeerAdded(peer='b')
     """
 
     peer: str
 
 
-@dataclass(frozen=True)
-class Folded:
-    """Samples were folded; the source is at that position.
+class SamplesFolded(msgspec.Struct, frozen=True, tag="samples"):
+    """Samples were folded; the source is now at that position.
 
     Examples
     --------
-    >>> unpack(pack(Folded((0.1, 0.2), "17")))
-    Folded(values=(0.1, 0.2), position='17')
+    >>> unpack(pack(SamplesFolded((0.1, 0.2), "17")))
+    SamplesFolded(values=(0.1, 0.2), position='17')
     """
 
     values: tuple[float, ...]
     position: str
 
 
-@dataclass(frozen=True)
-class Heard:
-    """A peer was asked and its answer, as it came over the wire, was believed at that time of day.
+class ReplyAccepted(msgspec.Struct, frozen=True, tag="reply"):
+    """A peer was asked, and its reply, from that life of it, was accepted at that time of day.
 
     Examples
     --------
-    >>> unpack(pack(Heard(b"CM", 5.0)))
-    Heard(payload=b'CM', at=5.0)
+    >>> event = ReplyAccepted(Reply("b", mean=0.5, count=3), life=7, at=5.0)
+    >>> unpack(pack(event)) == event
+    True
     """
 
-    payload: bytes
+    reply: Reply
+    life: int
     at: float
 
 
-Event: TypeAlias = Met | Folded | Heard
+Event = PeerAdded | SamplesFolded | ReplyAccepted
+_decoder: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
 
 
 def pack(event: Event) -> bytes:
@@ -61,17 +63,10 @@ def pack(event: Event) -> bytes:
 
     Examples
     --------
-    >>> pack(Met("b"))
-    b'{"met": "b"}'
+    >>> len(pack(PeerAdded("b")))
+    18
     """
-    match event:
-        case Met(peer):
-            record: dict[str, object] = {"met": peer}
-        case Folded(values, position):
-            record = {"folded": values, "position": position}
-        case Heard(payload, at):
-            record = {"heard": payload.hex(), "at": at}
-    return json.dumps(record).encode()
+    return msgspec.msgpack.encode(event)
 
 
 def unpack(payload: bytes) -> Event:
@@ -79,15 +74,13 @@ def unpack(payload: bytes) -> Event:
 
     Examples
     --------
-    >>> unpack(b'{"met": "b"}')
-    Met(peer='b')
+    >>> unpack(b'{"met": "b"}')  # as earlier versions wrote it
+    PeerAdded(peer='b')
     """
     try:
-        record = json.loads(payload)
-        if "met" in record:
-            return Met(record["met"])
-        if "folded" in record:
-            return Folded(tuple(record["folded"]), record["position"])
-        return Heard(bytes.fromhex(record["heard"]), record["at"])
-    except (KeyError, TypeError, ValueError) as error:
+        if payload.startswith(b"{"):  # no event of today begins with this byte
+            event: Event = msgspec.convert(read_old_event(payload), Event)
+            return event
+        return _decoder.decode(payload)
+    except (KeyError, TypeError, ValueError, struct.error, msgspec.MsgspecError) as error:
         raise ValueError(f"not an event of a device's journal: {error}") from None

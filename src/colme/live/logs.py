@@ -1,7 +1,7 @@
-"""What a node or a router says while it runs: one JSON object a line on standard error.
+"""The log of a node or a router: one JSON object per line on standard error.
 
-Lives here: the form of a log line, and reading along what the transport library has to say.  Must
-not know what happens to whom.
+Holds the form of a log line, and capturing what the transport library prints.  Must not know what
+happens to whom.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ import threading
 from collections.abc import Callable
 from typing import TextIO
 
-__all__ = ["JsonLines", "is_stranger", "read_along", "start_logging"]
-
 LEVELS = ("debug", "info", "warning", "error")
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PLACE = re.compile(r"\s+at /\S+\.rs:\d+\.?")
-"""Where in the library something was said, which tells nobody here anything."""
+"""The place in the library's source, which is of no use here."""
 _LINE = re.compile(r"\S+Z\s+(?P<level>[A-Z]+)\s.*?(?P<origin>zenoh\w*(?:::\w+)*):\s(?P<text>.*)")
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, what happened.
+    """One JSON object per line: time, level, what happened.
 
     Examples
     --------
@@ -57,10 +55,10 @@ def start_logging(level: str) -> None:
     --------
     >>> start_logging("loud")
     Traceback (most recent call last):
-    ValueError: a level of logs is one of debug, info, warning, error; received 'loud'
+    ValueError: a log level is one of debug, info, warning, error; received 'loud'
     """
     if level not in LEVELS:
-        raise ValueError(f"a level of logs is one of {', '.join(LEVELS)}; received {level!r}")
+        raise ValueError(f"a log level is one of {', '.join(LEVELS)}; received {level!r}")
     try:
         stream: TextIO = _Output(sys.stderr.fileno())  # type: ignore[assignment]
     except OSError:  # no file at all, as in a notebook
@@ -74,7 +72,7 @@ def start_logging(level: str) -> None:
 
 
 def is_stranger(level: str, origin: str, text: str) -> bool:
-    """Return whether what the transport says is about somebody without a valid certificate.
+    """Return whether a line of the transport is about a link without a valid certificate.
 
     Examples
     --------
@@ -90,7 +88,7 @@ def is_stranger(level: str, origin: str, text: str) -> bool:
 class _Output(io.TextIOBase):
     """Standard output or error that loses what a full disk does not take, and nothing else.
 
-    A node goes on without being seen, and keeps nothing back that would fail again at its end.
+    A node goes on unseen, and keeps nothing back that would fail again at its end.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -98,11 +96,11 @@ class _Output(io.TextIOBase):
         self._is_torn = False
 
     def fileno(self) -> int:
-        """Return where it goes."""
+        """Return the descriptor that is written to."""
         return self._descriptor
 
     def write(self, text: str) -> int:
-        """Write all of the text, or as much of it as there is room for."""
+        """Write the text, or as much of it as there is room for."""
         data = b"\n" * self._is_torn + text.encode("utf-8", "replace")
         rest = data
         try:
@@ -116,16 +114,25 @@ class _Output(io.TextIOBase):
         return len(text)
 
 
-def read_along(heard: Callable[[str, str, str], None]) -> None:
-    """Take over what the transport library prints: it goes to `heard` as level, origin and text.
+def capture_output(heard: Callable[[str, str, str], None]) -> None:
+    r"""Call `heard` with level, origin and text of what the transport library prints.
 
-    The library prints to the standard output of the process.  From here on only Python's own
-    output goes there, and whatever else is written to it is read by a thread.  For programs, once.
+    The library prints to the standard output of the process.  From here on only Python's own output
+    goes there, and a thread reads whatever else is written to it.  For programs, once.
 
     Examples
     --------
-    >>> read_along.__name__
-    'read_along'
+    >>> import subprocess
+    >>> program = r'''
+    ... import os, threading
+    ... from colme.live.logs import capture_output
+    ... heard = threading.Event()
+    ... capture_output(lambda level, origin, text: (print(level, text), heard.set()))
+    ... os.write(1, b"2026-01-01T00:00:00Z  WARN main ThreadId(1) zenoh::net: no router\n")
+    ... heard.wait(20)
+    ... '''
+    >>> subprocess.run([sys.executable, "-c", program], capture_output=True).stdout
+    b'warn no router\n'
     """
     sys.stdout.flush()
     sys.stdout = _Output(os.dup(1))

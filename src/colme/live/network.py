@@ -1,15 +1,17 @@
-"""The network: sessions that carry questions, answers, presence and snapshots.
+"""The network: one session that carries queries, replies, presence and snapshots.
 
-Lives here: the only use of the transport library, joined to the event loop.  Must not know what
-the bytes mean.
+Holds the only use of the transport library, joined to the event loop.  Must not know what the bytes
+mean.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from operator import methodcaller
 from typing import Any
 
 try:
@@ -18,67 +20,66 @@ try:
 except ImportError:
     raise ImportError("the network needs eclipse-zenoh: pip install 'colme[live]'") from None
 
-from colme.live.aside import aside
+from colme.live.background import in_background
+from colme.live.connection_config import ConnectionConfig
 from colme.live.wire import MOST_BYTES
-from colme.live.wiring import Wiring
 
-__all__ = ["Link", "Question", "let_transport_speak"]
-
-_TOO_LONG = b"CM\1\0" + bytes(MOST_BYTES)
+_TOO_LONG = b"CM\2\0" + bytes(MOST_BYTES)
 _GRACE = 1.0
-"""Seconds after which a question that should have ended is taken for ended."""
-_PAUSE = 0.5
-"""Seconds from one attempt to reach a router to the next."""
-_FAREWELL = 0.8
-"""Seconds that may pass while the others are told that a session ends."""
+"""Seconds after the timeout of a query at which it ends even if the transport does not say so."""
+_RETRY = 0.5
+"""Seconds from one attempt to open a session to the next."""
+_CLOSE_LIMIT = 0.8
+"""Maximum seconds to wait while a session is closed."""
 
 
-def let_transport_speak() -> None:
-    """Let the transport library print its warnings; see `colme.live.logs.read_along`.
+def print_transport_warnings() -> None:
+    """Let the transport library print its warnings; see `colme.live.logs.capture_output`.
 
     Examples
     --------
-    >>> let_transport_speak.__name__
-    'let_transport_speak'
+    >>> print_transport_warnings()
     """
     zenoh.init_log_from_env_or("warn")
 
 
-class Question:
-    """A question that waits for its answer.
+class IncomingQuery:
+    """A query that waits for its reply.
 
     Examples
     --------
-    >>> Question.__name__
-    'Question'
+    >>> from types import SimpleNamespace
+    >>> query = SimpleNamespace(payload=None, drop=lambda: print("no reply"))
+    >>> IncomingQuery(query).drop()
+    no reply
     """
 
     def __init__(self, query: zenoh.Query) -> None:
         self._query = query
         self.payload = b"" if query.payload is None else _bytes_of(query.payload)
 
-    def answer(self, payload: bytes) -> None:
-        """Send the answer; if who asked has gone, nothing happens."""
+    def reply(self, payload: bytes) -> None:
+        """Send the reply; if the sender of the query has gone, nothing happens."""
         with suppress(zenoh.ZError):
             self._query.reply(self._query.key_expr, payload)
         self.drop()
 
     def drop(self) -> None:
-        """Let who asked know that there is no answer."""
+        """Let the sender of the query know that there is no reply."""
         self._query.drop()  # type: ignore[no-untyped-call]
 
 
 class Link:
     """One session, for one agent or for all agents of a process.
 
-    Must be made and used within a running event loop; callbacks run there.  What is declared
-    before the link is open comes to life when it opens.
+    Create and use it within a running event loop; callbacks run there.  What is declared before the
+    link is open takes effect when it opens.
 
     Examples
     --------
     >>> async def main() -> bytes:
-    ...     link = Link(Wiring("peer", listen=("127.0.0.1:0",)), "home")
-    ...     link.serve("a", lambda question: question.answer(b"me"))
+    ...     link = Link(ConnectionConfig("peer", listen=("127.0.0.1:0",)), "home")
+    ...     link.serve("a", lambda query: query.reply(b"me"))
     ...     await link.open()
     ...     heard = []
     ...     await link.ask("a", b"who?", lambda payload: heard.append(payload) or True, timeout=5.0)
@@ -88,58 +89,93 @@ class Link:
     b'me'
     """
 
-    def __init__(self, wiring: Wiring, fleet: str) -> None:
+    def __init__(self, connection: ConnectionConfig, fleet: str) -> None:
         self._loop = asyncio.get_running_loop()
-        self._wiring, self._fleet = wiring, fleet
+        self._connection, self._fleet = connection, fleet
+        self._prefix = f"colme/{fleet}"
         self._session: zenoh.Session | None = None
         self._wanted: list[Callable[[zenoh.Session], Any]] = []
         self._declared: list[Any] = []
 
     async def open(self) -> None:
-        """Open the session; a client waits until a router is there, as long as it takes."""
-        config = json.dumps(self._wiring.config(self._fleet))
+        """Open the session; a client waits for a router, as long as it takes."""
+        config = json.dumps(self._connection.config(self._fleet))
         while True:
             try:
-                session = await aside(lambda: _open(config), lambda late: _leave(late, ()))
+                opening = partial(zenoh.open, zenoh.Config.from_json5(config))
+                session = await in_background(opening, partial(_close, declared=()))
             except zenoh.ZError as error:
-                if self._wiring.mode != "client":
-                    raise OSError(_explain(error, self._wiring)) from None
-                await asyncio.sleep(_PAUSE)
+                if self._connection.mode != "client":
+                    where = ", ".join((*self._connection.listen, *self._connection.connect))
+                    reason = str(error).split(" at /")[0]
+                    raise OSError(
+                        f"cannot open the network ({where or 'no address'}): {reason}"
+                    ) from None
+                await asyncio.sleep(_RETRY)
             else:
                 self._session = session
-                self._declared = [declare(session) for declare in self._wanted]
+                for declare in self._wanted:
+                    self._declared.append(declare(session))
                 return
 
-    def serve(self, name: str, answer: Callable[[Question], None]) -> None:
-        """Answer questions to an agent."""
-        self._declare(
-            lambda session: session.declare_queryable(
-                self._key(name, "ask"), self._hop(lambda query: answer(Question(query)))
-            )
-        )
+    def serve(self, name: str, answer: Callable[[IncomingQuery], None]) -> None:
+        """Answer queries to an agent."""
+        handler = self._in_loop(lambda query: answer(IncomingQuery(query)))
+        key = f"{self._prefix}/{name}/ask"
+        self._declare(methodcaller("declare_queryable", key, handler))
 
     def announce(self, name: str) -> None:
-        """Let all know that an agent is here, until the link is closed or lost."""
-        self._declare(lambda session: session.liveliness().declare_token(self._key(name, "here")))
+        """Let everybody know that an agent is present, until the link is closed or lost."""
+        key = f"{self._prefix}/{name}/here"
+        self._declare(lambda session: session.liveliness().declare_token(key))
 
     def watch(self, appear: Callable[[str], None], vanish: Callable[[str], None]) -> None:
-        """Be told of every agent that is here, comes or goes."""
+        """Call back for every agent that is present, comes or goes."""
 
         def change(sample: zenoh.Sample) -> None:
-            (appear if sample.kind == zenoh.SampleKind.PUT else vanish)(_agent_in(sample))
+            name = str(sample.key_expr).split("/")[-2]
+            (appear if sample.kind == zenoh.SampleKind.PUT else vanish)(name)
 
+        key, handler = f"{self._prefix}/*/here", self._in_loop(change)
         self._declare(
-            lambda session: session.liveliness().declare_subscriber(
-                self._key("*", "here"), self._hop(change), history=True
-            )
+            lambda session: session.liveliness().declare_subscriber(key, handler, history=True)
         )
+
+    def follow(self, take: Callable[[str, bytes], None]) -> None:
+        """Call back for every snapshot that an agent publishes, with its name."""
+
+        def arrive(sample: zenoh.Sample) -> None:
+            take(str(sample.key_expr).split("/")[-2], sample.payload.to_bytes())
+
+        handler = self._in_loop(arrive)
+        self._declare(
+            lambda session: session.declare_subscriber(f"{self._prefix}/*/snapshot", handler)
+        )
+
+    def links(self, change: Callable[[bool, str | None], None]) -> None:
+        """Call back for links that open (True) and close, with the name on the certificate."""
+
+        def declare(session: zenoh.Session) -> Any:
+            known: set[tuple[str, ...]] = set()
+
+            def note(event: Any) -> None:
+                link, is_open = event.link, event.kind == zenoh.SampleKind.PUT
+                key = str(link.zid), str(link.src), str(link.dst)
+                if is_open == (key in known):  # a link that opens just now may be reported twice
+                    return
+                (known.add if is_open else known.discard)(key)
+                change(is_open, link.auth_identifier)
+
+            return session.info.declare_link_events_listener(self._in_loop(note), history=True)
+
+        self._declare(declare)
 
     def ask(
         self, name: str, payload: bytes, take: Callable[[bytes], bool], timeout: float
     ) -> asyncio.Future[bool]:
-        """Ask an agent; offer its answers to `take` until it takes one: the result is whether.
+        """Ask an agent; offer its replies to `take` until one is accepted: the result says whether.
 
-        Nobody there, nobody who answers in time, or nothing but answers that are not taken: False.
+        The result is False if nobody is there, nobody replies in time, or no reply is accepted.
         """
         done: asyncio.Future[bool] = self._loop.create_future()
         if self._session is None:
@@ -157,11 +193,11 @@ class Link:
                 done.set_result(False)
 
         self._session.get(
-            self._key(name, "ask"),
-            self._hop(reply, end),
+            f"{self._prefix}/{name}/ask",
+            self._in_loop(reply, end),
             payload=payload,
             timeout=timeout,
-            # Whoever says it is the agent is heard, so that nobody can answer in its place.
+            # Hear everybody who claims to be the agent, so that nobody can reply in its place.
             target=zenoh.QueryTarget.ALL,
             consolidation=zenoh.ConsolidationMode.NONE,
         )
@@ -170,115 +206,62 @@ class Link:
         return done
 
     def publish(self, name: str, payload: bytes) -> None:
-        """Send a snapshot to whoever watches."""
+        """Send a snapshot to everybody who follows."""
         if self._session is not None:
             with suppress(zenoh.ZError):
-                self._session.put(self._key(name, "snapshot"), payload)
-
-    def follow(self, take: Callable[[str, bytes], None]) -> None:
-        """Be given every snapshot that any agent publishes, and who that is."""
-        self._declare(
-            lambda session: session.declare_subscriber(
-                self._key("*", "snapshot"),
-                self._hop(lambda sample: take(_agent_in(sample), sample.payload.to_bytes())),
-            )
-        )
-
-    def links(self, change: Callable[[bool, str | None], None]) -> None:
-        """Be told of links that open (True) and close, and the name on the other's certificate."""
-
-        def declare(session: zenoh.Session) -> Any:
-            there: set[tuple[str, ...]] = set()
-
-            def note(event: Any) -> None:
-                link, opened = event.link, event.kind == zenoh.SampleKind.PUT
-                key = str(link.zid), str(link.src), str(link.dst)
-                if opened == (key in there):  # one that opens just now may be told twice
-                    return
-                (there.add if opened else there.discard)(key)
-                change(opened, link.auth_identifier)
-
-            return session.info.declare_link_events_listener(self._hop(note), history=True)
-
-        self._declare(declare)
-
-    @property
-    def n_links(self) -> int:
-        """How many links are open."""
-        return 0 if self._session is None else len(self._session.info.links())
+                self._session.put(f"{self._prefix}/{name}/snapshot", payload)
 
     async def close(self) -> None:
-        """Take back all that was declared, and close the session; do nothing the second time.
+        """Withdraw all declarations and close the session; the second time does nothing.
 
         A network that carries nothing is not waited for: the others will notice.
         """
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._take_leave(), _FAREWELL)
+            await asyncio.wait_for(self._close_session(), _CLOSE_LIMIT)
 
     async def renew(self) -> None:
-        """Close the session and open another, with all that was declared, whatever it takes."""
-        await self._take_leave()
+        """Close the session and open another with the same declarations, whatever it takes."""
+        await self._close_session()
         while True:
             try:
                 return await self.open()
             except OSError:
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_RETRY)
 
-    async def _take_leave(self) -> None:
+    async def _close_session(self) -> None:
         session, self._session = self._session, None
         declared, self._declared = self._declared, []
         if session is not None:
-            await aside(lambda: _leave(session, declared))
-
-    def _key(self, name: str, what: str) -> str:
-        return f"colme/{self._fleet}/{name}/{what}"
+            await in_background(partial(_close, session, declared))
 
     def _declare(self, declare: Callable[[zenoh.Session], Any]) -> None:
         self._wanted.append(declare)
         if self._session is not None:
             self._declared.append(declare(self._session))
 
-    def _hop(
+    def _in_loop(
         self, act: Callable[[Any], None], end: Callable[[], None] | None = None
     ) -> Callback[Any]:
-        """Return a callback for the threads of the transport that acts in the event loop."""
+        """Return a callback for the transport's threads that acts in the event loop."""
 
-        def later(*arguments: Any) -> None:
+        def later(*call: Any) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody is interested any more
-                self._loop.call_soon_threadsafe(*arguments)
+                self._loop.call_soon_threadsafe(*call)
 
         return Callback(
-            lambda item: later(act, item),
-            None if end is None else lambda: later(end),
-            indirect=False,
+            partial(later, act), None if end is None else partial(later, end), indirect=False
         )
 
 
 def _bytes_of(payload: zenoh.ZBytes) -> bytes:
-    """Return the bytes, or what will be refused for its length if they are too many to look at."""
+    """Return the bytes, or bytes that will be refused for their length if they are too many."""
     return payload.to_bytes() if len(payload) <= MOST_BYTES else _TOO_LONG
 
 
-def _agent_in(sample: zenoh.Sample) -> str:
-    """Return whose key it is."""
-    return str(sample.key_expr).split("/")[-2]
-
-
-def _open(config: str) -> zenoh.Session:
-    return zenoh.open(zenoh.Config.from_json5(config))
-
-
-def _leave(session: zenoh.Session, declared: Sequence[Any]) -> None:
-    """Take back what was declared, and close the session."""
+def _close(session: zenoh.Session, declared: Any) -> None:
+    """Withdraw what was declared, and close the session."""
     for one in reversed(declared):
         with suppress(zenoh.ZError):
             one.undeclare()
     with suppress(zenoh.ZError):  # of a link that is dead already
         session.close()  # type: ignore[no-untyped-call]
-
-
-def _explain(error: zenoh.ZError, wiring: Wiring) -> str:
-    """Return in one line why a session did not open."""
-    text = str(error).split(" at /")[0]
-    where = ", ".join((*wiring.listen, *wiring.connect)) or "no address"
-    return f"cannot open the network ({where}): {text}"

@@ -1,145 +1,150 @@
-"""The node: one agent in real time, with its source, its store and its network.
+"""A node: one agent in real time, with its source, its store and its network.
 
-Lives here: the order and the timing of what happens, and how it ends.  Must not know what bytes
-mean, nor what any decision depends on.
+Holds the order and the timing of what happens, and how it ends.  Must not know what bytes mean, nor
+what any decision depends on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import math
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
-from colme.live.network import Link, Question
-from colme.live.pace import Pace, running_clock
-from colme.live.sources import Sample, Source
-from colme.live.station import Station
+from colme.live.network import IncomingQuery, Link
+from colme.live.node_core import NodeCore
+from colme.live.node_report import node_report
+from colme.live.schedule import Schedule, running_clock
+from colme.live.sources import Sample, SampleSource
 from colme.live.store import Store, StoreUnwritable
-from colme.live.wire import Ask, Refused
-
-__all__ = ["Node"]
+from colme.live.wire import Refused, WireQuery
 
 log = logging.getLogger("colme.live")
 
 _BUFFER = 10_000
-"""So many samples wait for the next tick; beyond, the source waits."""
+"""Maximum samples buffered per tick; beyond, the source waits."""
 _JOURNAL = 500
-"""After so many events at most everything is written down anew, so that a restart is quick."""
-_FULL = 0.5
+"""Maximum events between two checkpoints, so that a restart is quick."""
+_FULL_DISK_RETRY = 0.5
 """Seconds from one attempt to write to a full disk to the next."""
 _DELAYS = 1000
-"""So many delays of answers are kept."""
-_PATIENCE = 5.0
-"""Seconds that an agent in step waits for an answer before it asks again."""
-_AGAIN = 0.05
+"""Delays of replies that are kept for quantiles."""
+_STEP_TIMEOUT = 5.0
+"""Seconds that an agent in step waits for a reply before it asks again."""
+_STEP_RETRY = 0.05
 """Seconds before an agent in step asks again."""
-_WAITING = 1000
-"""So many questions wait for samples that are still to come; of more, the oldest are dropped."""
-T = TypeVar("T")
+_HELD = 1000
+"""Maximum queries held for samples that are still to come; the oldest are dropped."""
 
 
 class Node:
-    """One agent that perceives what its source brings, asks and is asked.
+    """One agent that takes samples from its source, asks peers and is asked.
 
     Parameters
     ----------
-    station
-        The agent, as its past has left it.
+    core
+        The agent and its rules, as its saved state has left them.
     store, source, link
         Where events go, where samples come from, and the way to peers.
-    pace
+    schedule
         When it acts.
     emit
-        Called with every snapshot, as plain values.
+        Called with every snapshot, as plain values; peers can follow them anyway.
 
     Examples
     --------
-    >>> Node.__name__
-    'Node'
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from colme import Agent
+    >>> from colme.live.connection_config import ConnectionConfig
+    >>> from colme.live.membership import Membership
+    >>> from colme.live.sources import IteratorSource
+    >>> async def numbers(n: int):
+    ...     for sample in [0.3, 0.5][n:]:
+    ...         yield sample
+    >>> async def main(folder: str) -> dict[str, Any]:
+    ...     store, link = Store(Path(folder), "home"), Link(ConnectionConfig("peer"), "home")
+    ...     agent = Agent("a", sigma=0.5, delta=0.01)
+    ...     core = NodeCore(agent, "home", store.register("a").life, Membership(0.01))
+    ...     schedule = Schedule(interval=0.01, stop_at_end=True)
+    ...     node = Node(core, store, IteratorSource(numbers), link, schedule)
+    ...     await node.run()
+    ...     await store.close()
+    ...     return node.last_report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(main(folder))["samples"]
+    2
     """
 
     def __init__(
         self,
-        station: Station,
+        core: NodeCore,
         store: Store,
-        source: Source,
+        source: SampleSource,
         link: Link,
-        pace: Pace,
+        schedule: Schedule,
         emit: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
-        self.station = station
+        self.core, self.name = core, core.agent.name
+        self.last_report: dict[str, Any] = {}
         self._store, self._source, self._link = store, source, link
-        self._pace, self._emit = pace, emit
+        self._schedule, self._emit = schedule, emit
         self._buffer: asyncio.Queue[Sample | None] = asyncio.Queue(_BUFFER)
         self._stop = asyncio.Event()
-        self._waiting: asyncio.Future[bool] | None = None
+        self._asking: asyncio.Future[bool] | None = None
         self._news: list[tuple[str, bool]] = []
-        self._held: deque[tuple[Ask, Question]] = deque()
+        self._held: deque[tuple[WireQuery, IncomingQuery]] = deque()
         self._delays: deque[float] = deque(maxlen=_DELAYS)
         self._acknowledged: str | None = None
-        # Nodes of one process should not all write everything down at the same moment.
+        # Nodes of one process should not all take checkpoints at the same moment.
         self._longest_journal = random.randint(_JOURNAL // 2, _JOURNAL)
-        self._emitted = -math.inf
-        self._ended = False
-        station.on_refused = self._log_refusal
+        self._next_report = -math.inf
+        self._has_ended = False
+        core.on_refused = self._log_refusal
         link.serve(self.name, self._answer)
 
-    @property
-    def name(self) -> str:
-        """The agent's name."""
-        return self.station.agent.name
-
-    def note(self, peer: str, here: bool) -> None:
-        """Be told that a peer has come or gone."""
-        self._news.append((peer, here))
+    def note(self, peer: str, is_present: bool) -> None:
+        """Note that a peer has come or gone."""
+        self._news.append((peer, is_present))
 
     def stop(self) -> None:
-        """Let `run` end soon; what is not safe yet is not acknowledged."""
+        """Let `run` end soon; what is not stored yet is not acknowledged."""
         self._stop.set()
-        if self._waiting is not None:
-            _resolve(self._waiting)
+        if self._asking is not None and not self._asking.done():
+            self._asking.set_result(False)
 
     async def run(self) -> None:
-        """Live until stopped, or until the source ends if so wished."""
+        """Run until stopped, or until the source ends if the schedule says so."""
         self._link.announce(self.name)
         reading = asyncio.create_task(self._read())
         try:
-            await (self._run_in_step() if self._pace.in_step else self._run_freely())
+            await (self._run_in_step() if self._schedule.in_step else self._run_freely())
         finally:
             reading.cancel()
             with suppress(asyncio.CancelledError):
                 await reading
             await self._source.close()
-            for _, question in self._held:
-                question.drop()
+            for _, query in self._held:
+                query.drop()
         await self._commit()
-        if not self.station.unsaved:
-            await self._write_down()
+        if not self.core.unsaved:
+            await self._store_checkpoint()
             self._report()
-
-    def report(self) -> dict[str, Any]:
-        """Return what the node knows, ready for JSON."""
-        report = self.station.report(time.time())
-        delays = sorted(self._delays)
-        if delays:
-            middle, late = delays[len(delays) // 2], delays[int(0.99 * len(delays))]
-            report["delay"] = {"p50": middle, "p99": late}
-        return report
 
     # Ticks
 
     async def _run_freely(self) -> None:
-        interval, counts = self._pace.interval, self.station.counts
+        interval, counts = self._schedule.interval, self.core.counts
         # Nodes of one process that tick at the same moment would wait for each other.
         due = running_clock() + interval * random.random()
         await self._pause(due - running_clock())
-        while not self._stop.is_set() and not (self._ended and self._pace.stop_at_end):
+        while not self._stop.is_set() and not (self._has_ended and self._schedule.stop_at_end):
             await self._tick()
             counts["ticks"] += 1
             due += interval
@@ -149,173 +154,145 @@ class Node:
             await self._pause(due - running_clock())
 
     async def _tick(self) -> None:
-        self._note_news()
-        self._fold([self._buffer.get_nowait() for _ in range(self._buffer.qsize())])
+        news, self._news = self._news, []
+        for peer, is_present in news:
+            (self.core.appear if is_present else self.core.membership.vanish)(peer)
+        arrived = [self._buffer.get_nowait() for _ in range(self._buffer.qsize())]
+        samples = [sample for sample in arrived if sample is not None]
+        self._has_ended = self._has_ended or len(samples) < len(arrived)
+        if samples:
+            self.core.fold([sample.value for sample in samples], samples[-1].position)
         await self._commit()
-        self.station.meet_stranger()
-        chosen = self.station.ask(running_clock())
+        self.core.add_peer()
+        chosen = self.core.next_query(running_clock())
         if chosen is not None:
-            await self._ask(*chosen, self._pace.timeout)
-        if self._is_report_due():  # else what was heard becomes safe with the next samples
+            await self._ask(*chosen, self._schedule.timeout)
+        if running_clock() >= self._next_report:  # else replies are stored with the next samples
             await self._commit()
             self._report()
 
     async def _run_in_step(self) -> None:
-        while not self._stop.is_set() and not self._ended:
+        while not self._stop.is_set() and not self._has_ended:
             await self._step()
-        if not self._pace.stop_at_end:
+        if not self._schedule.stop_at_end:
             await self._stop.wait()
 
     async def _step(self) -> None:
-        self._fold([await self._or_stop(self._buffer.get())])
-        if self._ended:
+        arriving = asyncio.ensure_future(self._buffer.get())
+        stopping = asyncio.ensure_future(self._stop.wait())
+        await asyncio.wait((arriving, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not arriving.done():
+            arriving.cancel()
             return
+        sample = arriving.result()
+        if sample is None:
+            self._has_ended = True
+            return
+        self.core.fold([sample.value], sample.position)
         await self._commit()
-        chosen = self.station.ask(running_clock())
+        chosen = self.core.next_query(running_clock())
         if chosen is not None:
-            peer, question = chosen
-            while not await self._ask(peer, question, _PATIENCE) and not self._stop.is_set():
-                await self._pause(_AGAIN)
-                question = self.station.question(peer)
+            peer, query = chosen
+            while not await self._ask(peer, query, _STEP_TIMEOUT) and not self._stop.is_set():
+                await self._pause(_STEP_RETRY)
+                query = self.core.query_to(peer)
             await self._commit()
-        self.station.counts["ticks"] += 1
-        if self._is_report_due():
+        self.core.counts["ticks"] += 1
+        if running_clock() >= self._next_report:
             self._report()
 
-    def _note_news(self) -> None:
-        """Let the station know who has come and gone."""
-        news, self._news = self._news, []
-        for peer, here in news:
-            if here:
-                self.station.appear(peer)
-            else:
-                self.station.membership.vanish(peer)
-
-    def _fold(self, arrived: list[Sample | None]) -> None:
-        samples = [sample for sample in arrived if sample is not None]
-        self._ended = self._ended or len(samples) < len(arrived)
-        if samples:
-            self.station.fold([sample.value for sample in samples], samples[-1].position)
-
-    async def _ask(self, peer: str, question: bytes, timeout: float) -> bool:
+    async def _ask(self, peer: str, query: bytes, timeout: float) -> bool:
         begin = time.perf_counter()
 
         def take(payload: bytes) -> bool:
-            return self.station.hear(peer, payload, running_clock(), time.time())
+            return self.core.receive(peer, payload, running_clock(), time.time())
 
-        heard = await self._unless_stopped(self._link.ask(peer, question, take, timeout))
-        if heard:
+        self._asking = self._link.ask(peer, query, take, timeout)
+        if self._stop.is_set():
+            self.stop()
+        is_heard = await self._asking
+        if is_heard:
             self._delays.append(time.perf_counter() - begin)
         elif not self._stop.is_set():
-            self.station.missed(peer, running_clock())
-        return heard
+            self.core.missed(peer, running_clock())
+        return is_heard
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait, but no longer than until the node is stopped; return whether it is."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(seconds, 0.0)):
+                await self._stop.wait()
+        return self._stop.is_set()
+
+    # What is stored, and then published
 
     async def _commit(self) -> None:
-        """Make all that has happened safe, then let others rely on it."""
-        station = self.station
-        while events := station.unsaved:
+        """Store all that has happened, then let others rely on it."""
+        core = self.core
+        while events := tuple(core.unsaved):
             try:
                 await self._store.append(self.name, *events)
             except StoreUnwritable as error:
-                station.refuse(Refused("unwritable", f"nothing can be stored: {error}"))
-                if await self._pause(_FULL):
+                core.refuse(Refused("unwritable", f"nothing can be stored: {error}"))
+                if await self._pause(_FULL_DISK_RETRY):
                     return
             else:
-                station.saved(len(events))
+                core.saved(len(events))
         if self._store.journal_length(self.name) >= self._longest_journal:
-            await self._write_down()
-        if station.position is not None and station.position != self._acknowledged:
-            self._acknowledged = station.position
-            await self._source.acknowledge(station.position)
-        self._answer_held()
+            await self._store_checkpoint()
+        if core.position is not None and core.position != self._acknowledged:
+            self._acknowledged = core.position
+            await self._source.acknowledge(core.position)
+        held, self._held = self._held, deque()
+        for wanted, query in held:  # queries for samples that may have come since
+            self._answer(query, wanted)
 
-    async def _write_down(self) -> None:
-        """Write everything down anew; if that is not possible now, the journal goes on."""
+    async def _store_checkpoint(self) -> None:
+        """Store the whole state; if that is not possible now, the journal goes on."""
         try:
-            await self._store.checkpoint(self.name, self.station.checkpoint())
+            await self._store.checkpoint(self.name, self.core.checkpoint())
         except StoreUnwritable as error:
-            log.warning("%s cannot write down its state: %s", self.name, error)
-
-    def _is_report_due(self) -> bool:
-        return running_clock() - self._emitted >= self._pace.every
+            log.warning("%s cannot store a checkpoint: %s", self.name, error)
 
     def _report(self) -> None:
-        if self._emit is not None and not self.station.unsaved:
-            self._emitted = running_clock()
-            self._emit(self.report())
+        if not self.core.unsaved:
+            self._next_report = running_clock() + self._schedule.every
+            self.last_report = node_report(self.core, time.time(), self._delays)
+            self._link.publish(self.name, json.dumps(self.last_report).encode())
+            if self._emit is not None:
+                self._emit(self.last_report)
 
-    # Samples and questions
+    # Samples and queries
 
     async def _read(self) -> None:
         try:
-            async for sample in self._source.samples(self.station.position):
+            async for sample in self._source.samples(self.core.position):
                 await self._buffer.put(sample)
         except (OSError, ValueError) as error:
             log.error("%s lost its source: %s", self.name, error)  # noqa: TRY400 - no traceback
         await self._buffer.put(None)
 
     def _log_refusal(self, refused: Refused) -> None:
-        """Log why something was refused: loudly only the first time, for there may be very many."""
-        first = self.station.refused[refused.reason] == 1
-        level = logging.WARNING if first else logging.INFO
+        """Log why something was refused: as a warning only the first time, as there may be many."""
+        is_first = self.core.refused[refused.reason] == 1
+        level = logging.WARNING if is_first else logging.INFO
         log.log(level, "%s refused (%s): %s", self.name, refused.reason, refused)
 
-    def _answer(self, question: Question, ask: Ask | None = None) -> None:
+    def _answer(self, query: IncomingQuery, wanted: WireQuery | None = None) -> None:
         try:
-            ask = self.station.asked(question.payload) if ask is None else ask
-            told = self.station.told(ask)
-            if told is None:
-                self._hold(ask, question)
-            else:
-                question.answer(told)
+            wanted = self.core.read_query(query.payload) if wanted is None else wanted
+            reply = self.core.answer(wanted)
         except Refused:
-            question.drop()
-
-    def _hold(self, ask: Ask, question: Question) -> None:
-        """Let a question for samples that are still to come wait, if there can be any."""
-        if not self._pace.in_step:
-            refused = Refused("not in step", f"{ask.sender!r} asked of samples still to come")
-            self.station.refuse(refused)
-            raise refused
-        self._held.append((ask, question))
-        if len(self._held) > _WAITING:
-            self._held.popleft()[1].drop()
-
-    def _answer_held(self) -> None:
-        """Answer those who asked for samples that have come since."""
-        held, self._held = self._held, deque()
-        for ask, question in held:
-            self._answer(question, ask)
-
-    # Waiting
-
-    async def _pause(self, seconds: float) -> bool:
-        """Wait, but not longer than until the node is stopped; return whether it is."""
-        loop = asyncio.get_running_loop()
-        over: asyncio.Future[bool] = loop.create_future()
-        timer = loop.call_later(max(seconds, 0.0), _resolve, over)
-        await self._unless_stopped(over)
-        timer.cancel()
-        return self._stop.is_set()
-
-    async def _unless_stopped(self, future: asyncio.Future[bool]) -> bool:
-        """Return the result of a future; False if the node is stopped before."""
-        self._waiting = future
-        if self._stop.is_set():
-            _resolve(future)
-        return await future
-
-    async def _or_stop(self, doing: Coroutine[Any, Any, T]) -> T | None:
-        """Return the result of waiting for something; None if the node is stopped before."""
-        task, stopping = asyncio.ensure_future(doing), asyncio.ensure_future(self._stop.wait())
-        await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if task.done():
-            return task.result()
-        task.cancel()
-        return None
-
-
-def _resolve(future: asyncio.Future[bool]) -> None:
-    if not future.done():
-        future.set_result(False)
+            query.drop()
+            return
+        if reply is not None:
+            query.reply(reply)
+        elif self._schedule.in_step:
+            self._held.append((wanted, query))
+            if len(self._held) > _HELD:
+                self._held.popleft()[1].drop()
+        else:
+            text = f"{wanted.sender!r} asked about samples still to come"
+            self.core.refuse(Refused("not in step", text))
+            query.drop()

@@ -1,6 +1,6 @@
-"""The router: where the nodes of a large fleet meet, and those that cannot reach each other.
+"""A router: where the nodes of a large fleet meet, and those that cannot reach each other.
 
-Lives here: its settings, whom it lets speak, and what it counts.  Must not know agents.
+Holds its settings, whom it lets speak, and what it counts.  Must not know agents.
 """
 
 from __future__ import annotations
@@ -9,24 +9,21 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from colme._settings import Table
+from colme.live.connection_config import ConnectionConfig
 from colme.live.keys import Identity
 from colme.live.network import Link
-from colme.live.settings import Name
-from colme.live.wiring import Wiring
-
-__all__ = ["Router", "RouterSettings"]
+from colme.live.settings import LinkSettings, Name
 
 log = logging.getLogger("colme.live")
 
 
-class RouterSettings(Table):
-    """What a router is told.
+class RouterSettings(LinkSettings):
+    """The settings of a router.
 
     Examples
     --------
@@ -34,20 +31,18 @@ class RouterSettings(Table):
     ('127.0.0.1:7447',)
     """
 
-    fleet: Name
     listen: tuple[str, ...] = Field(default=("127.0.0.1:7447",), min_length=1)
-    connect: tuple[str, ...] = ()
-    keys: Path | None = None
-    insecure: bool = False
+    fleet: Name
+    """Name of the fleet."""
     every: float = Field(default=60.0, gt=0)
+    """Seconds from one line to the next."""
 
     @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.keys is None:
-            self.wiring()
+    def _check_connection(self) -> Self:
+        ConnectionConfig("router", self.listen, self.connect, self.keys, self.insecure)
         return self
 
-    def wiring(self) -> Wiring:
+    def connection(self) -> ConnectionConfig:
         """Return how the router is connected; with keys, each member speaks in its own name."""
         identity = None if self.keys is None else Identity.load(self.keys)
         if identity is not None and identity.fleet != self.fleet:
@@ -56,7 +51,9 @@ class RouterSettings(Table):
                 f"{self.fleet!r}: name that fleet, or give keys of this one"
             )
         members = None if identity is None else identity.members
-        return Wiring("router", self.listen, self.connect, identity, self.insecure, members)
+        return ConnectionConfig(
+            "router", self.listen, self.connect, self.keys, self.insecure, members
+        )
 
 
 class Router:
@@ -74,23 +71,21 @@ class Router:
     """
 
     def __init__(self, settings: RouterSettings) -> None:
-        self._settings, self._wiring = settings, settings.wiring()
+        self._settings, self._connection = settings, settings.connection()
         self._counts: Counter[str] = Counter()
         self._stop = asyncio.Event()
 
     async def run(self, emit: Callable[[dict[str, Any]], None] | None = None) -> None:
-        """Carry messages until stopped; give what it counts to `emit` now and then."""
-        link = Link(self._wiring, self._settings.fleet)
+        """Carry messages until stopped; call `emit` with the counts now and then."""
+        link = Link(self._connection, self._settings.fleet)
         link.links(self._note)
         await link.open()
         try:
             while not self._stop.is_set():
                 if emit is not None:
                     emit(self.report())
-                try:
+                with suppress(TimeoutError):
                     await asyncio.wait_for(self._stop.wait(), self._settings.every)
-                except TimeoutError:
-                    continue
         finally:
             await link.close()
 
@@ -98,22 +93,23 @@ class Router:
         """Let `run` end soon."""
         self._stop.set()
 
-    def turn_away(self, reason: str) -> None:
-        """Count somebody who had no valid certificate."""
+    def count_stranger(self, reason: str) -> None:
+        """Count a link that was refused for want of a valid certificate."""
         self._counts["strangers"] += 1
-        log.warning("a stranger was turned away: %s", reason)
+        log.warning("a link without a valid certificate was refused: %s", reason)
 
     def report(self) -> dict[str, Any]:
-        """Return how many links are open, were opened and closed, and who was turned away."""
-        counts = self._counts
+        """Return how many links are open, were opened, closed and refused."""
+        opened, closed = self._counts["opened"], self._counts["closed"]
         return {
             "fleet": self._settings.fleet,
-            "links": counts["opened"] - counts["closed"],
-            "opened": counts["opened"],
-            "closed": counts["closed"],
-            "strangers": counts["strangers"],
+            "links": opened - closed,
+            "opened": opened,
+            "closed": closed,
+            "strangers": self._counts["strangers"],
         }
 
-    def _note(self, opened: bool, name: str | None) -> None:
-        self._counts["opened" if opened else "closed"] += 1
-        log.info("link %s: %s", "opened" if opened else "closed", name or "no certificate")
+    def _note(self, is_open: bool, name: str | None) -> None:
+        event = "opened" if is_open else "closed"
+        self._counts[event] += 1
+        log.info("link %s: %s", event, name or "no certificate")

@@ -1,37 +1,36 @@
-"""What a node is told: everything that a file or flags can say about one.
+"""The settings of agents and nodes: one declaration for files, flags and classes.
 
-Lives here: the settings, what they ask of each other, and what they stand for.  Must not know how a
-node runs.
+Holds each setting with its meaning, its default and what is allowed, and what the settings stand
+for.  Must not know how a node runs.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from colme._settings import Table
 from colme.agent import Agent
 from colme.algorithm import ClassTest, resolve
-from colme.bounds import Bound, EmpiricalBernstein, Restarted, Student, usual_bound
+from colme.bounds import Bound, KnownNoise, Restarted
 from colme.live.addresses import split_address
-from colme.live.scrutiny import Scrutiny
+from colme.live.connection_config import ConnectionConfig
+from colme.live.reply_checks import ReplyChecks
 from colme.live.wire import check_name
-from colme.live.wiring import Certificates, Wiring
 
-__all__ = ["AgentSettings", "NodeSettings"]
-
-Name = Annotated[str, AfterValidator(lambda value: check_name("a name", value))]
-_N_OPT = 1000.0
-"""Intervals are about narrowest after so many samples, as with a known scale."""
+Name = Annotated[str, AfterValidator(partial(check_name, "a name"))]
+_SAME = {"algorithm", "eta", "within", "delta", "max_agents", "room"}
+"""Settings that an `Agent` takes under the same name."""
 _ANY_RISK = 0.05
-"""An agent puts its bound at the risk that is left for it."""
+"""An agent replaces the risk of its bound by the risk that is left for it."""
 
 
 class AgentSettings(Table):
-    """How the agents of a fleet learn; all should be told the same.
+    """How the agents of a fleet learn; all agents should have the same.
 
     Examples
     --------
@@ -43,106 +42,137 @@ class AgentSettings(Table):
 sigma, estimated
     """
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     sigma: float | None = Field(default=None, gt=0)
+    """Sub-Gaussian scale of one sample; or give --range or --estimated."""
     range: tuple[float, float] | None = None
+    """The least and the greatest possible sample, if only these are known."""
     estimated: bool = False
+    """Estimate the scale: the noise is known only to be Gaussian."""
     restart: bool = False
+    """The mean may change: restart the stream when it does."""
     delta: float = Field(default=0.001, gt=0, lt=1)
+    """Total risk of each agent's guarantees."""
     algorithm: str = "sharp"
+    """A name from `colme algorithms`; robust limits what a few liars can do."""
     eta: float | None = Field(default=None, ge=0)
+    """Agents whose means differ by at most this much count as one class."""
     within: float | None = Field(default=None, gt=0)
+    """Pool a peer only once its mean is shown to be less than this away."""
     max_agents: int | None = Field(default=None, ge=1)
+    """Maximum number of agents ever; without it each new peer gets less risk."""
     room: int | None = Field(default=None, ge=2)
+    """Number of agents, itself included, that each remembers at a time (all)."""
     cap: float | None = Field(default=100.0, ge=1)
-    trusting: bool = False
+    """A peer weighs at most this many times an agent's own samples."""
     rate: float | None = Field(default=None, gt=0)
+    """Maximum samples per second of any agent: replies that claim more are refused."""
     burst: int = Field(default=100, ge=1)
+    """Maximum samples at once, beyond --rate."""
+    trusting: bool = False
+    """Accept every reply."""
 
     @model_validator(mode="after")
-    def _check(self) -> Self:
-        given = self._given("sigma", "range", "estimated")
+    def _check_agent(self) -> Self:
+        noise = {"sigma": self.sigma, "range": self.range, "estimated": self.estimated or None}
+        given = [name for name, value in noise.items() if value is not None]
         if len(given) != 1:
             raise ValueError(
                 "say what is known of the noise with one of sigma, range and estimated; received "
                 f"{', '.join(given) or 'none'}"
             )
         if self.trusting and self.rate is not None:
-            raise ValueError("who is trusting judges no rate: leave out trusting or rate")
+            raise ValueError("a trusting agent checks no rate: leave out trusting or rate")
         if resolve(self.algorithm, self.eta, self.within).class_test is ClassTest.KNOWN:
             raise ValueError(
-                f"no agent on a device is told its class; received algorithm {self.algorithm!r}: "
+                f"no agent on a device knows its class; received algorithm {self.algorithm!r}: "
                 "choose another one from 'colme algorithms'"
             )
-        self.agent("somebody")
+        _ = self.bound  # checks the noise
         return self
 
     @property
     def bound(self) -> Bound:
-        """What is known of the noise, as a bound."""
-        algorithm = resolve(self.algorithm, self.eta, self.within)
-        if self.sigma is not None:
-            bound: Bound = usual_bound(algorithm.class_test, self.sigma, _ANY_RISK)
-        elif self.range is not None:
-            bound = EmpiricalBernstein(*self.range, gamma=_ANY_RISK)
-        else:
-            bound = Student(_N_OPT, gamma=_ANY_RISK)
+        """The bound that follows from what is known of the noise."""
+        class_test = resolve(self.algorithm, self.eta, self.within).class_test
+        known = KnownNoise(self.sigma, self.range)
+        bound = known.bound(class_test, _ANY_RISK, learn_variance=True)
         return Restarted(bound) if self.restart else bound
 
     def agent(self, name: str, peers: tuple[str, ...] = ()) -> Agent:
-        """Return an agent that has seen nothing yet."""
-        return Agent(
-            name,
-            bound=self.bound,
-            delta=self.delta,
-            max_agents=self.max_agents,
-            algorithm=self.algorithm,
-            eta=self.eta,
-            within=self.within,
-            peers=peers,
-            room=self.room,
-            cap=None if self.trusting else self.cap,
-        )
+        """Return a new agent without samples."""
+        cap = None if self.trusting else self.cap
+        return Agent(name, bound=self.bound, peers=peers, cap=cap, **self.model_dump(include=_SAME))
 
-    def scrutiny(self) -> Scrutiny | None:
-        """Return what is demanded of replies; None: nothing."""
+    def reply_checks(self, agent: Agent) -> ReplyChecks | None:
+        """Return what replies to an agent must satisfy; None: nothing."""
         if self.trusting:
             return None
-        gamma = self.agent("somebody").bound.gamma
-        return Scrutiny(-math.log(gamma), self.rate, self.burst)
+        return ReplyChecks(-math.log(agent.bound.gamma), self.rate, self.burst)
 
 
-class NodeSettings(AgentSettings):
-    """One node: an agent, where its samples come from, where it keeps them, and its network.
+class LinkSettings(Table):
+    """How a node or a router is connected.
+
+    Examples
+    --------
+    >>> LinkSettings(connect=("127.0.0.1:7447",)).keys is None
+    True
+    """
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    listen: tuple[str, ...] = ("127.0.0.1:0",)
+    """Addresses HOST:PORT to listen on."""
+    connect: tuple[str, ...] = ()
+    """Addresses HOST:PORT of nodes or routers to connect to, better two than one."""
+    keys: Path | None = None
+    """Folder from `colme keys issue`: links are encrypted, and replies sealed."""
+    insecure: bool = False
+    """Allow links without keys to other machines, and samples from other machines."""
+
+
+class NodeSettings(AgentSettings, LinkSettings):
+    """One node: an agent, where its samples come from, where it is stored, and its network.
 
     Examples
     --------
     >>> settings = NodeSettings(fleet="home", id="kitchen", state=Path("kitchen"), sigma=0.5)
-    >>> settings.wiring().listen
+    >>> settings.connection.listen
     ('127.0.0.1:0',)
     """
 
     fleet: Name
+    """Name of the fleet."""
     id: Name
+    """Name of this agent, unique in the fleet."""
     state: Path
+    """Folder in which everything is stored; one for each node."""
     source: str = "-"
+    """Where samples come from: - (standard input, a number or JSON per line), file:PATH (followed
+    as it grows), tcp:HOST:PORT or unix:PATH (to listen on), mqtt://HOST:PORT/TOPIC."""
     broker_ca: Path | None = None
+    """Certificate of the authority that vouches for an mqtts:// broker (the system's)."""
     mode: Literal["peer", "client"] = "peer"
-    listen: tuple[str, ...] = ("127.0.0.1:0",)
-    connect: tuple[str, ...] = ()
-    keys: Path | None = None
-    insecure: bool = False
+    """peer (every node connects to every other, up to some 50) or client (through a router)."""
     interval: float = Field(default=1.0, gt=0)
+    """Seconds from one tick to the next."""
     every: float = Field(default=0.0, ge=0)
+    """Seconds from one snapshot to the next (each tick)."""
     in_step: bool = False
+    """Tick with every sample, in step with all peers."""
     peers: tuple[Name, ...] = ()
+    """Names of peers known from the start, in the order in which they are asked."""
     sync: bool = True
+    """Wait for the disk: data survives a loss of power, not only a crash."""
     stop_at_end: bool = False
+    """Stop when the source ends."""
     metrics: str | None = None
+    """Address HOST:PORT of a page for Prometheus."""
 
     @model_validator(mode="after")
     def _check_node(self) -> Self:
-        self.wiring()
-        self.agent(self.id, self.peers)
         if self.mode == "client" and "listen" in self.model_fields_set:
             raise ValueError("a client listens nowhere: leave out listen, or be a peer")
         if self.metrics is not None:
@@ -151,17 +181,11 @@ class NodeSettings(AgentSettings):
             raise ValueError("agents in step ask in a given order: name the peers, all of them")
         if self.in_step and self.restart:
             raise ValueError("agents in step count from the first sample on: leave out restart")
+        _ = self.connection  # checks the addresses
         return self
 
-    def wiring(self, keys: Certificates | None = None) -> Wiring:
-        """Return how the node is connected, with its keys once they are loaded."""
-        if keys is None and self.keys is not None:
-            keys = _Promised()
+    @property
+    def connection(self) -> ConnectionConfig:
+        """How the node is connected."""
         listen = () if self.mode == "client" else self.listen
-        return Wiring(self.mode, listen, self.connect, keys, self.insecure)
-
-
-class _Promised:
-    """Keys that are not loaded yet: enough to judge addresses."""
-
-    ca_path = certificate_path = key_path = Path()
+        return ConnectionConfig(self.mode, listen, self.connect, self.keys, self.insecure)

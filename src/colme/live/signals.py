@@ -1,6 +1,6 @@
 """Signals that end a process.
 
-Lives here: letting a signal stop what runs in an event loop.  Must not know what that is.
+Holds how a signal stops what runs in an event loop.  Must not know what that is.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import asyncio
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-
-__all__ = ["stop_on_signals"]
 
 
 def stop_on_signals(stop: Callable[[], None]) -> None:
@@ -31,7 +29,7 @@ def stop_on_signals(stop: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
 
     def received(*_: object) -> None:
-        with suppress(RuntimeError):  # the loop is closed: all has ended already
+        with suppress(RuntimeError):  # the loop is closed: everything has ended
             loop.call_soon_threadsafe(stop)
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,12 +1,12 @@
 """Telemetry: what nodes report, as a page that Prometheus reads.
 
-Lives here: the only use of `prometheus_client`, with a registry of its own.  Must not know nodes:
-only their latest reports.
+Holds the only use of `prometheus_client`, with a registry of its own.  Must not know nodes, only
+their latest reports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIServer
@@ -15,13 +15,9 @@ try:
     from prometheus_client import CollectorRegistry, start_http_server
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 except ImportError:
-    raise ImportError(
-        "metrics are told with prometheus-client: pip install 'colme[live]'"
-    ) from None
+    raise ImportError("metrics need prometheus-client: pip install 'colme[live]'") from None
 
-from colme.live.addresses import split_address, stays_here
-
-__all__ = ["Metrics", "serve_metrics"]
+from colme.live.addresses import is_local, split_address
 
 Reports = Callable[[], Iterable[Mapping[str, Any]]]
 
@@ -34,9 +30,10 @@ _GAUGES = {
     "known": ("colme_peers_known", "Peers that the agent remembers"),
     "present": ("colme_peers_present", "Peers that are in the fleet now"),
 }
-_TICKS = {
+_COUNTERS = {
+    "samples": ("colme_samples", "Samples that the agent has taken, over all its restarts"),
     "ticks": ("colme_ticks", "Ticks since the node was started"),
-    "skipped": ("colme_ticks_skipped", "Ticks left out because the one before took too long"),
+    "skipped": ("colme_ticks_skipped", "Ticks skipped because the one before took too long"),
 }
 _QUANTILES = {"p50": "0.5", "p99": "0.99"}
 
@@ -50,70 +47,62 @@ class _Collector:
     def collect(self) -> Iterator[Metric]:
         """Give all metrics, as the reports are now."""
         reports = list(self._reports())
-        yield self._samples(reports)
+        totals = [{"ticks": 0, "skipped": 0} | dict(one["messages"]) | dict(one) for one in reports]
         for word, (name, meaning) in _GAUGES.items():
-            yield _filled(GaugeMetricFamily(name, meaning, labels=_LABELS), reports, word)
-        for word, (name, meaning) in _TICKS.items():
-            counts = [{**report, word: report["messages"].get(word, 0)} for report in reports]
-            yield _filled(CounterMetricFamily(name, meaning, labels=_LABELS), counts, word)
-        yield self._messages(reports)
-        yield self._refused(reports)
-        yield self._delays(reports)
-
-    def _samples(self, reports: Sequence[Mapping[str, Any]]) -> Metric:
-        meaning = "Samples that the agent has taken, over all its restarts"
-        return _filled(
-            CounterMetricFamily("colme_samples", meaning, labels=_LABELS), reports, "samples"
+            gauge = GaugeMetricFamily(name, meaning, labels=_LABELS)
+            yield _filled(gauge, reports, [{(): report[word]} for report in reports])
+        for word, (name, meaning) in _COUNTERS.items():
+            counter = CounterMetricFamily(name, meaning, labels=_LABELS)
+            yield _filled(counter, reports, [{(): total[word]} for total in totals])
+        meaning = "Queries asked and answered since the node was started, by kind"
+        yield _filled(
+            CounterMetricFamily("colme_messages", meaning, labels=(*_LABELS, "kind")),
+            reports,
+            [_labelled(one["messages"], without=_COUNTERS) for one in reports],
+        )
+        meaning = "What was refused since the node was started, by reason"
+        yield _filled(
+            CounterMetricFamily("colme_refused", meaning, labels=(*_LABELS, "reason")),
+            reports,
+            [_labelled(one["refused"]) for one in reports],
+        )
+        meaning = "Seconds from a query to its reply, of the latest ones, by quantile"
+        delays = [one.get("delay", {}) for one in reports]
+        yield _filled(
+            GaugeMetricFamily("colme_query_seconds", meaning, labels=(*_LABELS, "quantile")),
+            reports,
+            [{(_QUANTILES[p],): one[p] for p in _QUANTILES if p in one} for one in delays],
         )
 
-    def _messages(self, reports: Sequence[Mapping[str, Any]]) -> Metric:
-        meaning = "Questions asked and answered since the node was started, by kind"
-        family = CounterMetricFamily("colme_messages", meaning, labels=(*_LABELS, "kind"))
-        for report in reports:
-            for kind, count in report["messages"].items():
-                if kind not in _TICKS:
-                    family.add_metric((*_who(report), kind), count)
-        return family
 
-    def _refused(self, reports: Sequence[Mapping[str, Any]]) -> Metric:
-        meaning = "What was refused since the node was started, by reason"
-        family = CounterMetricFamily("colme_refused", meaning, labels=(*_LABELS, "reason"))
-        for report in reports:
-            for reason, count in report["refused"].items():
-                family.add_metric((*_who(report), reason), count)
-        return family
-
-    def _delays(self, reports: Sequence[Mapping[str, Any]]) -> Metric:
-        meaning = "Seconds from a question to its answer, of the latest ones, by quantile"
-        family = GaugeMetricFamily("colme_query_seconds", meaning, labels=(*_LABELS, "quantile"))
-        for report in reports:
-            for word, seconds in report.get("delay", {}).items():
-                if word in _QUANTILES:
-                    family.add_metric((*_who(report), _QUANTILES[word]), seconds)
-        return family
-
-
-def _who(report: Mapping[str, Any]) -> tuple[str, str]:
-    return report["fleet"], report["agent"]
+def _labelled(
+    values: Mapping[str, float], without: Container[str] = ()
+) -> dict[tuple[str, ...], float | None]:
+    return {(label,): value for label, value in values.items() if label not in without}
 
 
 def _filled(
-    family: GaugeMetricFamily | CounterMetricFamily, reports: Sequence[Mapping[str, Any]], word: str
+    family: GaugeMetricFamily | CounterMetricFamily,
+    reports: Sequence[Mapping[str, Any]],
+    values: Sequence[Mapping[tuple[str, ...], float | None]],
 ) -> Metric:
-    """Return a metric with the value of each report that has one."""
-    for report in reports:
-        if report[word] is not None:
-            family.add_metric(_who(report), report[word])
+    """Return a metric with the values of each report, by the labels that they add."""
+    for report, found in zip(reports, values, strict=True):
+        for labels, value in found.items():
+            if value is not None:
+                family.add_metric((report["fleet"], report["agent"], *labels), value)
     return family
 
 
 class Metrics:
-    """A page of metrics that is being served, until closed.
+    """A page of metrics that is served until closed.
 
     Examples
     --------
-    >>> Metrics.__name__
-    'Metrics'
+    >>> metrics = serve_metrics("127.0.0.1:0", lambda: [])
+    >>> metrics.port > 0
+    True
+    >>> metrics.close()
     """
 
     def __init__(self, server: WSGIServer, thread: Thread) -> None:
@@ -121,11 +110,11 @@ class Metrics:
 
     @property
     def port(self) -> int:
-        """Where the page is."""
+        """The port of the page."""
         return self._server.server_port
 
     def close(self) -> None:
-        """Serve the page no more."""
+        """Stop serving the page."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -137,12 +126,12 @@ def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Met
     Parameters
     ----------
     address
-        HOST:PORT on this machine; port 0 lets the system choose.
+        HOST:PORT on this machine; with port 0 the system chooses one.
     reports
-        Returns the latest report of each node, see `Node.report`.  It is called by other threads
-        than the nodes', so it gives what was reported last and asks no node anything.
+        Returns the latest report of each node, see `Node.report`.  Other threads than the nodes'
+        call it, so it must not touch a node.
     insecure
-        Allow an address that other machines can reach: whoever does may read all.
+        Allow an address that other machines can reach: anybody there may read everything.
 
     Examples
     --------
@@ -158,7 +147,7 @@ def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Met
 anybody read them with --insecure
     """
     host, port = split_address(address)
-    if not insecure and not stays_here(host):
+    if not insecure and not is_local(host):
         raise ValueError(
             f"metrics are for this machine, like 127.0.0.1:9100; received {address}: let anybody "
             "read them with --insecure"

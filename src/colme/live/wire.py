@@ -1,58 +1,50 @@
-"""The wire: messages to bytes and back, every bit of every number kept.
+"""Messages between devices as bytes, with every bit of every number kept.
 
-Lives here: what travels between devices, its one encoding (two letters, a version, a kind, a
-checksum, a body) and the refusal of all else.  Must not know sockets, clocks, keys, or what anyone
-does with a message.
+Holds the messages, their frame (two letters, a version, a kind, a checksum, a body) and the refusal
+of all other bytes.  Must not know sockets, clocks or keys.
+
+A body is a MessagePack map from field names to values, derived from the declaration of its message:
+a field that the receiver does not know is ignored, and a field that the sender left out takes its
+default.  A field added to `Reply` therefore needs no change here and no new version.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, Protocol, TypeAlias
 
-from colme import _check
+try:
+    import msgspec
+except ImportError:
+    raise ImportError("messages need msgspec: pip install 'colme[live]'") from None
+
 from colme.messages import Reply
 
-__all__ = [
-    "MOST_BYTES",
-    "REASONS",
-    "VERSION",
-    "Ask",
-    "Refused",
-    "Sealed",
-    "Told",
-    "check_name",
-    "decode",
-    "encode",
-]
-
-VERSION = 1
-"""The only version of frames that is spoken and understood here."""
+VERSION = 2
+"""Changes only when old and new devices cannot understand each other; version 1 was packed by
+position."""
 
 MOST_BYTES = 4096
-"""No frame is longer: a stranger cannot make us read or keep more."""
+"""The longest frame: a stranger cannot make a device read or keep more."""
 
-REASONS = ("garbage", "version", "too long", "checksum", "kind", "length", "values")
-"""Why `decode` refuses, in the order in which it judges."""
+REASONS = ("garbage", "version", "too long", "length", "checksum", "kind", "values")
+"""Why `decode` refuses bytes, in the order in which it checks them."""
 
 _MAGIC = b"CM"
-_HEAD = struct.Struct(">2sBB")
-_START = 8  # of the body, after the head and four bytes of checksum
-_ASK = struct.Struct(">QQBB")
-_SEALED = struct.Struct(">HHH")
-_NUMBERS = ("d", "dd", "dddd", "ddddd")
-"""The mean; with its squares (flag 1); with its shape (flag 2); with both."""
-_TOLD = {flags: struct.Struct(">BQQQQB" + _NUMBERS[flags]) for flags in range(4)}
+_HEAD_SIZE = 8  # two letters, version, kind and four bytes of checksum
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LONGEST_TEXT = 200
 
+Name = Annotated[str, msgspec.Meta(pattern=rf"\A{_NAME.pattern}\Z")]
+Bits = Annotated[int, msgspec.Meta(ge=0)]
+"""A number of at most 64 bits: MessagePack has no larger ones."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
-class Refused(ValueError):  # noqa: N818 - what happened to the bytes; nobody here made an error
-    """Bytes from elsewhere are not taken: `reason` is for counting, the text for logs.
+
+class Refused(ValueError):  # noqa: N818 - this happens to the bytes; nobody here made an error
+    """Bytes from elsewhere are refused: `reason` is for counting, the text for logs.
 
     The text is short and printable, whatever it was made from.
 
@@ -76,7 +68,7 @@ class Refused(ValueError):  # noqa: N818 - what happened to the bytes; nobody he
 
 
 def check_name(role: str, value: object) -> str:
-    """Return `value` if agents and fleets may be called so, or raise ValueError.
+    """Return `value` if it is a valid name of an agent or a fleet, or raise ValueError.
 
     Examples
     --------
@@ -91,128 +83,123 @@ def check_name(role: str, value: object) -> str:
     )
 
 
-def _whole(name: str, value: int, most: int) -> int:
-    number = _check.non_negative_int(name, value)
-    if number > most:
-        raise ValueError(f"{name} must be at most {most}; received {str(number)[:40]}")
-    return number
-
-
 @dataclass(frozen=True, slots=True)
-class Ask:
+class WireQuery:
     """`sender` asks `receiver` what it knows about its own stream.
 
     Parameters
     ----------
     nonce
-        Any number of 64 bits: the answer repeats it, so that an old answer is known for one.
+        A random number that the reply repeats, so that an old reply is recognised.
     as_of
-        The answer wanted is that of the receiver's first so many samples; 0 asks for its latest.
+        Ask for the state after the receiver's first `as_of` samples; 0 asks for the latest state.
 
     Examples
     --------
-    >>> decode(encode(Ask("a", "b", nonce=7)))
-    Ask(sender='a', receiver='b', nonce=7, as_of=0)
+    >>> decode(encode(WireQuery("a", "b", nonce=7)))
+    WireQuery(sender='a', receiver='b', nonce=7, as_of=0)
     """
 
-    sender: str
-    receiver: str
-    nonce: int
-    as_of: int = 0
-
-    def __post_init__(self) -> None:
-        check_name("sender", self.sender)
-        check_name("receiver", self.receiver)
-        object.__setattr__(self, "nonce", _whole("nonce", self.nonce, 2**64 - 1))
-        object.__setattr__(self, "as_of", _whole("as_of", self.as_of, 2**53))
+    sender: Name
+    receiver: Name
+    nonce: Bits
+    as_of: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a device says about itself.
+class WireReply:
+    """What a device says about its own stream.
 
     Parameters
     ----------
     nonce
-        That of the question.
+        The nonce of the query.
     life
-        Which life of the device speaks: 63 random bits, drawn when its store was made.
+        The device's life: 63 random bits, drawn when its store was created.
 
     Examples
     --------
-    >>> told = Told(nonce=7, life=1, reply=Reply("b", mean=0.1, count=3))
-    >>> decode(encode(told)) == told
+    >>> reply = WireReply(nonce=7, life=1, reply=Reply("b", mean=0.1, count=3))
+    >>> decode(encode(reply)) == reply
     True
     """
 
-    nonce: int
-    life: int
+    nonce: Bits
+    life: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
     reply: Reply
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nonce", _whole("nonce", self.nonce, 2**64 - 1))
-        object.__setattr__(self, "life", _whole("life", self.life, 2**63 - 1))
-        if not isinstance(self.reply, Reply):
-            raise ValueError(f"reply must be a Reply; received {self.reply!r:.40}")  # noqa: TRY004
         check_name("sender", self.reply.sender)
 
 
+_Part = Annotated[bytes, msgspec.Meta(min_length=1)]
+
+
 @dataclass(frozen=True, slots=True)
-class Sealed:
-    """The frame of what was told, with the teller's certificate and signature.
+class SealedReply:
+    """The frame of a `WireReply` with the certificate and the signature of its author.
 
     Examples
     --------
-    >>> sealed = Sealed(b"what was told", b"who told it", b"proof")
+    >>> sealed = SealedReply(b"a frame", b"a certificate", b"a signature")
     >>> decode(encode(sealed)) == sealed
     True
     """
 
-    payload: bytes
-    certificate: bytes
-    signature: bytes
-
-    def __post_init__(self) -> None:
-        parts = (self.payload, self.certificate, self.signature)
-        if not all(isinstance(part, bytes) and part for part in parts):
-            raise ValueError("payload, certificate and signature must be bytes, and not empty")
-        length, most = sum(map(len, parts)), MOST_BYTES - _START - _SEALED.size
-        if length > most:
-            raise ValueError(f"what is sealed has at most {most} bytes in all; received {length}")
+    payload: _Part
+    certificate: _Part
+    signature: _Part
 
 
-Message: TypeAlias = Ask | Told | Sealed
-"""Everything that a frame may hold."""
-
-
-def encode(message: Message) -> bytes:
-    """Return the frame of a message, at most `MOST_BYTES` long.
+class Seal(Protocol):
+    """Proves who sent a reply: see `colme.live.keys.Identity`.
 
     Examples
     --------
-    >>> len(encode(Ask("a", "b", nonce=7)))
-    28
+    >>> seal: Seal | None = None
     """
-    if isinstance(message, Ask):
-        kind, body = 1, _write_ask(message)
-    elif isinstance(message, Told):
-        kind, body = 2, _write_told(message)
-    else:
-        kind, body = 3, _write_sealed(message)
-    head = _HEAD.pack(_MAGIC, VERSION, kind)
-    return head + zlib.crc32(body, zlib.crc32(head)).to_bytes(4) + body
+
+    def seal(self, payload: bytes, context: bytes) -> SealedReply:
+        """Return the payload, signed in the device's own name."""
+
+    def open(self, sealed: SealedReply, context: bytes) -> str:
+        """Return who signed it; raise Refused unless that is a member of this fleet."""
+
+
+Message: TypeAlias = WireQuery | WireReply | SealedReply
+_KINDS = {1: WireQuery, 2: WireReply, 3: SealedReply}
+_KIND_OF = {message: kind for kind, message in _KINDS.items()}
+_DECODERS: dict[int, msgspec.msgpack.Decoder[Message]] = {
+    kind: msgspec.msgpack.Decoder(message) for kind, message in _KINDS.items()
+}
+
+
+def encode(message: Message) -> bytes:
+    r"""Return the frame of a message; raise ValueError if it is longer than `MOST_BYTES`.
+
+    Examples
+    --------
+    >>> encode(WireQuery("a", "b", nonce=7))[:4]
+    b'CM\x02\x01'
+    """
+    head = _MAGIC + bytes((VERSION, _KIND_OF[type(message)]))
+    body = msgspec.msgpack.encode(message)
+    frame = head + zlib.crc32(body, zlib.crc32(head)).to_bytes(4) + body
+    if len(frame) > MOST_BYTES:
+        raise ValueError(f"a frame must have at most {MOST_BYTES} bytes; received {len(frame)}")
+    return frame
 
 
 def decode(payload: bytes) -> Message:
     """Return the message in a frame; raise `Refused`, and nothing else, if there is none.
 
-    The version is judged before all that follows it, because a newer one may look different there.
+    The version is checked before all that follows it, because another version may differ there.
 
     Examples
     --------
-    >>> decode(encode(Ask("a", "b", nonce=7))[:-1])
+    >>> decode(encode(WireQuery("a", "b", nonce=7))[:-1])
     Traceback (most recent call last):
-    colme.live.wire.Refused: the checksum of a frame of 27 bytes is wrong
+    colme.live.wire.Refused: the checksum of a frame of 42 bytes is wrong
     """
     if payload[:2] != _MAGIC or len(payload) == 2:
         raise Refused("garbage", f"a frame begins with 'CM'; received {payload[:2]!r}")
@@ -220,80 +207,15 @@ def decode(payload: bytes) -> Message:
         raise Refused("version", f"only version {VERSION} is understood; received {payload[2]}")
     if len(payload) > MOST_BYTES:
         raise Refused("too long", f"a frame has at most {MOST_BYTES} bytes, not {len(payload)}")
-    if len(payload) < _START:
-        raise Refused("length", f"a frame has {_START} bytes or more; received {len(payload)}")
-    body = payload[_START:]
-    # The head is in the checksum too: not one bit of a frame changes unseen.
-    if zlib.crc32(body, zlib.crc32(payload[:4])) != int.from_bytes(payload[4:_START]):
+    if len(payload) < _HEAD_SIZE:
+        raise Refused("length", f"a frame has {_HEAD_SIZE} bytes or more; received {len(payload)}")
+    body = payload[_HEAD_SIZE:]
+    # The checksum covers the head too: no changed bit of a frame passes unnoticed.
+    if zlib.crc32(body, zlib.crc32(payload[:4])) != int.from_bytes(payload[4:_HEAD_SIZE]):
         raise Refused("checksum", f"the checksum of a frame of {len(payload)} bytes is wrong")
-    return _read(payload[3], body)
-
-
-def _read(kind: int, body: bytes) -> Message:
-    reader = _READERS.get(kind)
-    if reader is None:
-        raise Refused("kind", f"a frame is of kind 1, 2 or 3; received {kind}")
+    if payload[3] not in _DECODERS:
+        raise Refused("kind", f"a frame is of kind 1, 2 or 3; received {payload[3]}")
     try:
-        return reader(body)
-    except Refused:
-        raise
-    except ValueError as error:
+        return _DECODERS[payload[3]].decode(body)
+    except (ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         raise Refused("values", str(error)) from None
-
-
-def _write_ask(ask: Ask) -> bytes:
-    sender, receiver = ask.sender.encode("ascii"), ask.receiver.encode("ascii")
-    return _ASK.pack(ask.nonce, ask.as_of, len(sender), len(receiver)) + sender + receiver
-
-
-def _read_ask(body: bytes) -> Ask:
-    _expect(_ASK.size, body, more=True)
-    nonce, as_of, here, there = _ASK.unpack_from(body)
-    _expect(_ASK.size + here + there, body)
-    names = body[_ASK.size :].decode("ascii")
-    return Ask(names[:here], names[here:], nonce, as_of)
-
-
-def _write_told(told: Told) -> bytes:
-    reply = told.reply
-    sender = reply.sender.encode("ascii")
-    squares = () if reply.squares is None else (reply.squares,)
-    shape = reply.shape or ()
-    flags = len(squares) + 2 * bool(shape)
-    facts = (told.nonce, told.life, reply.count, reply.epoch, len(sender))
-    return _TOLD[flags].pack(flags, *facts, reply.mean, *squares, *shape) + sender
-
-
-def _read_told(body: bytes) -> Told:
-    _expect(1, body, more=True)
-    layout = _TOLD.get(body[0])
-    if layout is None:
-        raise Refused("values", f"flags must be 0, 1, 2 or 3; received {body[0]}")
-    _expect(layout.size, body, more=True)
-    flags, nonce, life, count, epoch, length, mean, *rest = layout.unpack_from(body)
-    _expect(layout.size + length, body)
-    squares = rest[0] if flags & 1 else None
-    shape = (rest[-3], rest[-2], rest[-1]) if flags & 2 else None
-    sender = body[layout.size :].decode("ascii")
-    return Told(nonce, life, Reply(sender, mean, count, squares, shape, epoch))
-
-
-def _write_sealed(sealed: Sealed) -> bytes:
-    parts = (sealed.payload, sealed.certificate, sealed.signature)
-    return _SEALED.pack(*map(len, parts)) + b"".join(parts)
-
-
-def _read_sealed(body: bytes) -> Sealed:
-    _expect(_SEALED.size, body, more=True)
-    first, second, third = _SEALED.unpack_from(body)
-    _expect(_SEALED.size + first + second + third, body)
-    parts = body[_SEALED.size :]
-    return Sealed(parts[:first], parts[first : first + second], parts[first + second :])
-
-
-def _expect(length: int, body: bytes, more: bool = False) -> None:
-    if len(body) < length or (len(body) > length and not more):
-        raise Refused("length", f"the body says it has {length} bytes; it has {len(body)}")
-
-
-_READERS: dict[int, Callable[[bytes], Message]] = {1: _read_ask, 2: _read_told, 3: _read_sealed}

@@ -1,44 +1,53 @@
 """A model of the means an agent has heard of, and what it says about the agent's own.
 
 Lives here: two descriptions of the row, weighed by how well they fit: a few classes, each with
-one mean, among strays; or one crowd, spread like a bell, among strays.  The derivation is in
+one mean, among outliers; or one crowd, spread like a bell, among outliers.  The derivation is in
 docs/8-sharp.md.  Must not know time, I/O, randomness or the class test.
 """
 
 from colme.model.expectation import (
+    add_member,
     chances,
-    enter,
     estimate,
     expected_mean,
-    gather,
-    hear,
     likely,
     mean_precision,
-    meet,
-    meet_all,
+    peer_chances,
+    sum_members,
+    update_chances,
+    update_peer,
 )
-from colme.model.fit import learn_noise, refit
-from colme.model.state import MOST_CLASSES, N_FACTS, Bench, Model, forget, hurry, refit_due, reset
+from colme.model.fit import fit_noise, refit
+from colme.model.state import (
+    MAX_CLASSES,
+    Fit,
+    Model,
+    Scratch,
+    note_forgotten,
+    refit_due,
+    refit_soon,
+    reset,
+)
 
 __all__ = [
-    "MOST_CLASSES",
-    "N_FACTS",
-    "Bench",
+    "MAX_CLASSES",
+    "Fit",
     "Model",
+    "Scratch",
+    "add_member",
     "chances",
-    "enter",
     "estimate",
     "expected_mean",
-    "forget",
-    "gather",
-    "hear",
-    "hurry",
-    "learn_noise",
+    "fit_noise",
     "likely",
     "mean_precision",
-    "meet",
-    "meet_all",
+    "note_forgotten",
+    "peer_chances",
     "refit",
     "refit_due",
+    "refit_soon",
     "reset",
+    "sum_members",
+    "update_chances",
+    "update_peer",
 ]

@@ -1,4 +1,4 @@
-"""A few classes among strays, fitted to the means on the bench.
+"""A few classes among outliers, fitted to the means on the scratch.
 
 Lives here: expectation and maximisation, and when there is a class more or less.  Must not know
 agents.
@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import math
 
-from colme._compile import compiled, exponential
-from colme.model.state import BELL, MOST_CLASSES, STRAYS, Bench, Model
+from colme._compile import compiled
+from colme.model.mixture import LEAST_OUTLIERS, NORMAL_PEAK, component_density
+from colme.model.state import MAX_CLASSES, OUTLIERS, Model, Scratch
 from colme.rules import Numbers
-
-__all__ = ["explain", "fit_anew", "settle", "spread_out", "sum_of_logarithms"]
 
 _FRESH_STEPS = 15
 """Steps of a fit from quantiles."""
 _CLASS_COST = 0.38
-"""A class costs so many times the squared logarithm of the number of means."""
+"""The cost of a class, in multiples of the squared logarithm of the number of means."""
 _CHANCE = 3.0
-"""A class is spread out if its means scatter by so many standard deviations more than noise."""
+"""A class is spread out if its means scatter by this many standard deviations beyond noise."""
 _CLOSEST = 9.0
 """Classes less than 3 standard errors apart are one: squared."""
 _SETTLED = 0.05
 """A fit has settled when no class moves by more standard errors than this."""
-_LEAST_STRAYS = 1e-5
-"""Share of strays when all means are explained: what an agent 4 standard errors off needs."""
 _CHUNK = 16
-"""So many factors between 1e-12 and 1e12 can be multiplied before taking a logarithm."""
+"""This many factors between 1e-12 and 1e12 can be multiplied before taking a logarithm."""
 
 
 @compiled
@@ -54,17 +51,17 @@ def sum_of_logarithms(n: int, values: Numbers) -> float:
 
 @compiled
 def explain(
-    n: int, size: int, width: float, atoms: Numbers, shares: Numbers, bench: Bench
+    n: int, size: int, width: float, atoms: Numbers, shares: Numbers, scratch: Scratch
 ) -> float:
     """Write the density of every mean, by class and in all; return the log-likelihood.
 
-    Densities are in units of the strays', so that no choice of units can overflow.
+    Densities are in units of the outliers', so that no choice of units can overflow.
 
     Examples
     --------
-    >>> bench = Bench.blank(1)._replace(precisions=[1.0], roots=[1.0])
-    >>> shares = [1.0] + [0.0] * MOST_CLASSES
-    >>> round(explain(1, 1, 2.0, [0.0] * (MOST_CLASSES + 1), shares, bench), 3)
+    >>> scratch = Scratch.blank(1)._replace(precisions=[1.0], roots=[1.0])
+    >>> shares = [1.0] + [0.0] * MAX_CLASSES
+    >>> round(explain(1, 1, 2.0, [0.0] * (MAX_CLASSES + 1), shares, scratch), 3)
     -0.226
 
     Notes
@@ -72,55 +69,54 @@ def explain(
     x̄_l ~ Σ_k p_k N(m_k, 1/w_l) + p_0 / width.
     """
     means, precisions, roots, explained = (
-        bench.means,
-        bench.precisions,
-        bench.roots,
-        bench.explained,
+        scratch.means,
+        scratch.precisions,
+        scratch.roots,
+        scratch.explained,
     )
     for l in range(n):
-        explained[l] = shares[STRAYS]
+        explained[l] = shares[OUTLIERS]
     for k in range(size):
-        atom, share, density = atoms[k], shares[k] * BELL * width, bench.densities[k]
+        atom, share, density = atoms[k], shares[k] * NORMAL_PEAK * width, scratch.densities[k]
         for l in range(n):
-            off = means[l] - atom
-            value = share * roots[l] * exponential(-0.5 * off * off * precisions[l])
+            value = component_density(share, means[l] - atom, roots[l], precisions[l])
             density[l] = value
             explained[l] += value
     return sum_of_logarithms(n, explained)
 
 
 @compiled
-def _improve(
-    n: int, size: int, penalty: float, atoms: Numbers, shares: Numbers, bench: Bench
+def _em_step(
+    n: int, size: int, penalty: float, atoms: Numbers, shares: Numbers, scratch: Scratch
 ) -> tuple[int, float]:
     """Move each class to the means it explains; return (classes left, largest move).
 
-    The class whose means strays would explain almost as well, losing less than `penalty` of the
+    The class whose means outliers would explain almost as well, losing less than `penalty` of the
     log-likelihood, is removed, and so is one that explains less than one mean.  Moves are counted
     in standard errors.
     """
     means, precisions, explained, left = (
-        bench.means,
-        bench.precisions,
-        bench.explained,
-        bench.left,
+        scratch.means,
+        scratch.precisions,
+        scratch.explained,
+        scratch.left,
     )
-    masses, weights, totals = bench.masses, bench.weights, bench.totals
-    strays = 0.0
+    masses, weights, totals = scratch.masses, scratch.weights, scratch.totals
+    outliers = 0.0
     for l in range(n):
         explained[l] = 1.0 / explained[l]
-        strays += explained[l]
-    strays *= shares[STRAYS]
+        outliers += explained[l]
+    outliers *= shares[OUTLIERS]
     weakest, least = -1, penalty
     for k in range(size):
-        density, as_strays = bench.densities[k], shares[k]
+        density, as_outliers = scratch.densities[k], shares[k]
         mass = weight = total = 0.0
         for l in range(n):
             chance = density[l] * explained[l]
             mass += chance
             weight += chance * precisions[l]
             total += chance * precisions[l] * means[l]
-            left[l] = 1.0 + 1e-12 - chance + as_strays * explained[l]
+            left[l] = 1.0 + 1e-12 - chance + as_outliers * explained[l]
         gain = -sum_of_logarithms(n, left)
         if gain < least:
             weakest, least = k, gain
@@ -133,8 +129,8 @@ def _improve(
             move = step if step > move else move
             atoms[kept], shares[kept] = atom, masses[k]
             kept += 1
-    least_strays = _LEAST_STRAYS * n
-    shares[STRAYS] = strays - 1.0 if strays - 1.0 > least_strays else least_strays
+    least_outliers = LEAST_OUTLIERS * n
+    shares[OUTLIERS] = outliers - 1.0 if outliers - 1.0 > least_outliers else least_outliers
     return kept, move
 
 
@@ -161,25 +157,25 @@ def _merge_closest(size: int, precision: float, atoms: Numbers, shares: Numbers)
 
 
 @compiled
-def settle(
+def em_fit(
     n: int,
     size: int,
     steps: int,
     width: float,
     atoms: Numbers,
     shares: Numbers,
-    bench: Bench,
+    scratch: Scratch,
 ) -> tuple[int, float]:
     """Fit the classes by expectation and maximisation; return (classes, penalised likelihood).
 
     Examples
     --------
-    >>> bench = Bench.blank(40)._replace(
+    >>> scratch = Scratch.blank(40)._replace(
     ...     means=[0.0] * 20 + [1.0] * 20, precisions=[400.0] * 40, roots=[20.0] * 40
     ... )
-    >>> atoms = [0.05, 0.95] + [0.0] * (MOST_CLASSES - 1)
-    >>> shares = [0.4, 0.4] + [0.0] * (MOST_CLASSES - 2) + [0.2]
-    >>> settle(40, 2, 15, 1.0, atoms, shares, bench)[0], [round(atom, 6) for atom in atoms[:2]]
+    >>> atoms = [0.05, 0.95] + [0.0] * (MAX_CLASSES - 1)
+    >>> shares = [0.4, 0.4] + [0.0] * (MAX_CLASSES - 2) + [0.2]
+    >>> em_fit(40, 2, 15, 1.0, atoms, shares, scratch)[0], [round(atom, 6) for atom in atoms[:2]]
     (2, [0.0, 1.0])
 
     Notes
@@ -191,22 +187,22 @@ def settle(
     penalty = _CLASS_COST * math.log(n) ** 2
     precision = 0.0
     for l in range(n):
-        precision += bench.precisions[l] / n
+        precision += scratch.precisions[l] / n
     for step in range(steps):
-        explain(n, size, width, atoms, shares, bench)
+        explain(n, size, width, atoms, shares, scratch)
         before = size
-        size, move = _improve(n, size, penalty, atoms, shares, bench)
+        size, move = _em_step(n, size, penalty, atoms, shares, scratch)
         if step > 1:
             size = _merge_closest(size, precision, atoms, shares)
-        total = shares[STRAYS]
+        total = shares[OUTLIERS]
         for k in range(size):
             total += shares[k]
         for k in range(size):
             shares[k] /= total
-        shares[STRAYS] /= total
+        shares[OUTLIERS] /= total
         if size == before and move < _SETTLED and step > 2:
             break
-    return size, explain(n, size, width, atoms, shares, bench) - penalty * size
+    return size, explain(n, size, width, atoms, shares, scratch) - penalty * size
 
 
 @compiled
@@ -228,39 +224,40 @@ def _sort(n: int, result: Numbers, values: Numbers) -> None:
 
 
 @compiled
-def fit_anew(n: int, width: float, bench: Bench) -> tuple[int, float]:
-    """Fit classes from quantiles of the means, on the bench; return (classes, likelihood).
+def fit_from_quantiles(n: int, width: float, scratch: Scratch) -> tuple[int, float]:
+    """Fit classes from quantiles of the means, on the scratch; return (classes, likelihood).
 
     Examples
     --------
-    >>> bench = Bench.blank(40)._replace(
+    >>> scratch = Scratch.blank(40)._replace(
     ...     means=[0.0] * 20 + [1.0] * 20, precisions=[400.0] * 40, roots=[20.0] * 40
     ... )
-    >>> fit_anew(40, 1.0, bench)[0], sorted(round(atom, 6) for atom in bench.atoms[:2])
+    >>> n_classes, _ = fit_from_quantiles(40, 1.0, scratch)
+    >>> n_classes, sorted(round(atom, 6) for atom in scratch.atoms[:2])
     (2, [0.0, 1.0])
     """
     # With fewer than three means each, all classes would seem too small.
-    size = min(MOST_CLASSES, n // 3)
-    _sort(n, bench.left, bench.means)
+    size = min(MAX_CLASSES, n // 3)
+    _sort(n, scratch.left, scratch.means)
     for k in range(size):
-        bench.atoms[k] = bench.left[int((k + 0.5) * n / size)]
-        bench.shares[k] = 0.5 / size
-    bench.shares[STRAYS] = 0.5
-    return settle(n, size, _FRESH_STEPS, width, bench.atoms, bench.shares, bench)
+        scratch.atoms[k] = scratch.left[int((k + 0.5) * n / size)]
+        scratch.shares[k] = 0.5 / size
+    scratch.shares[OUTLIERS] = 0.5
+    return em_fit(n, size, _FRESH_STEPS, width, scratch.atoms, scratch.shares, scratch)
 
 
 @compiled
-def spread_out(n: int, size: int, width: float, model: Model, bench: Bench) -> None:
+def fit_variances(n: int, size: int, width: float, model: Model, scratch: Scratch) -> None:
     """Write by how much the means of each class scatter more than their noise explains.
 
     Examples
     --------
-    >>> bench = Bench.blank(40)._replace(
+    >>> scratch = Scratch.blank(40)._replace(
     ...     means=[0.0] * 20 + [1.0] * 20, precisions=[4.0] * 40, roots=[2.0] * 40
     ... )
     >>> model = Model.blank()
     >>> model.atoms[0], model.shares[0] = 0.5, 1.0
-    >>> spread_out(40, 1, 1.0, model, bench)
+    >>> fit_variances(40, 1, 1.0, model, scratch)
     >>> model.variances[0]  # each mean is one standard error off, as it should be
     0.0
 
@@ -269,10 +266,10 @@ def spread_out(n: int, size: int, width: float, model: Model, bench: Bench) -> N
     Q = Σ r w (x̄ - m)² / Σ r is 1 ± √(2 / Σ r) for a true class.  What is beyond three of these
     deviations, over the average precision, is the variance of the class.
     """
-    explain(n, size, width, model.atoms, model.shares, bench)
-    means, precisions, explained = bench.means, bench.precisions, bench.explained
+    explain(n, size, width, model.atoms, model.shares, scratch)
+    means, precisions, explained = scratch.means, scratch.precisions, scratch.explained
     for k in range(size):
-        density, atom = bench.densities[k], model.atoms[k]
+        density, atom = scratch.densities[k], model.atoms[k]
         mass = weight = scatter = 0.0
         for l in range(n):
             chance, off = density[l] / explained[l], means[l] - atom

@@ -1,4 +1,4 @@
-"""What a model is made of: the last fit, sums over members, and room to work in.
+"""What a model is made of: the last fit, sums over members, and scratch memory.
 
 Lives here: its numbers and their names.  Must not know how they are found or used.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import MutableSequence, Sequence
+from dataclasses import astuple, dataclass, fields
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,48 +16,61 @@ from numpy.typing import NDArray
 from colme._compile import compiled
 from colme.rules import Numbers
 
-__all__ = [
-    "BELL",
-    "CROWD_MEAN",
-    "CROWD_STRAYS",
-    "CROWD_VARIANCE",
-    "FEWEST",
-    "FORGOTTEN",
-    "FRESH",
-    "HIGHEST",
-    "LOWEST",
-    "MOST_CLASSES",
-    "NEXT",
-    "NEXT_ASKED",
-    "NOISE",
-    "N_FACTS",
-    "SIZE",
-    "STRAYS",
-    "TRUST",
-    "WIDTH",
-    "Bench",
-    "Model",
-    "forget",
-    "hurry",
-    "refit_due",
-    "reset",
-]
-
 Table: TypeAlias = MutableSequence[Numbers] | NDArray[np.float64]
 
-MOST_CLASSES = 8
-"""A fit starts from so many classes; more than that are described as a crowd."""
-STRAYS = MOST_CLASSES
-"""Where `shares` keeps the strays', and the sums the crowd's."""
-NEXT, SIZE, WIDTH, TRUST, CROWD_MEAN, CROWD_VARIANCE, NOISE, FRESH = range(8)
-FORGOTTEN, LOWEST, HIGHEST, NEXT_ASKED = range(8, 12)
-N_FACTS = 12
-"""How many `facts` there are; the names above say where each is kept."""
-FEWEST = 3
+MAX_CLASSES = 8
+"""A fit starts from this many classes; where there are more, they are described as a crowd."""
+OUTLIERS = MAX_CLASSES
+"""The place after the last class: `shares` keeps the outliers' there, and the sums the crowd's."""
+MIN_MEANS = 3
 """Means needed for a fit."""
-CROWD_STRAYS = 0.2
-"""Share of strays beside a crowd."""
-BELL = 1 / math.sqrt(2 * math.pi)
+CROWD_OUTLIERS = 0.2
+"""Share of outliers beside a crowd."""
+
+
+@dataclass(slots=True)
+class Fit:
+    """The numbers of the last fit; in compiled loops a record with the same fields.
+
+    Attributes
+    ----------
+    next_fit
+        The number of samples at which to fit again.
+    n_classes
+        How many classes were found.
+    width
+        The width over which outliers lie; 0: not fitted yet.
+    trust
+        How far to trust the classes rather than the crowd, from 0 to 1.
+    crowd_mean, crowd_variance
+        The crowd's.
+    noise
+        The variance of a sample, averaged over all streams.
+    next_fresh
+        The number of queries at which to fit from quantiles again.
+    n_forgotten, lowest, highest
+        How many peers were replaced by others, and the lowest and highest of their means.
+    next_fit_asked
+        The number of queries at which to fit again.
+
+    Examples
+    --------
+    >>> Fit(trust=0.5).trust
+    0.5
+    """
+
+    next_fit: float = float(MIN_MEANS)
+    n_classes: float = 0.0
+    width: float = 0.0
+    trust: float = 0.0
+    crowd_mean: float = 0.0
+    crowd_variance: float = 0.0
+    noise: float = 0.0
+    next_fresh: float = 0.0
+    n_forgotten: float = 0.0
+    lowest: float = 0.0
+    highest: float = 0.0
+    next_fit_asked: float = float(MIN_MEANS)
 
 
 class Model(NamedTuple):
@@ -64,15 +78,11 @@ class Model(NamedTuple):
 
     Attributes
     ----------
-    facts
-        At how many samples to fit again, how many classes, the width over which strays lie (0: not
-        fitted), how far to trust the classes rather than the crowd, the crowd's mean and variance,
-        the variance of a sample averaged over all streams, at how many queries to fit from
-        quantiles again, how many peers were forgotten to make room, the lowest and the highest of
-        their means, and at how many queries to fit again.
+    fit
+        The numbers of the last fit.
     atoms, shares, variances
-        Mean, share and spread of each class, 0 unless it must be several that are not told apart
-        yet; the last share is the strays'.
+        Mean, share and spread of each class, 0 unless it must be several that cannot be
+        separated yet; the last share is the outliers'.
     weights, totals
         Σ weights and Σ weights · means of the members, for each class; the last are the crowd's.
 
@@ -82,7 +92,7 @@ class Model(NamedTuple):
     (False, True)
     """
 
-    facts: Numbers
+    fit: Fit
     atoms: Numbers
     shares: Numbers
     variances: Numbers
@@ -92,38 +102,45 @@ class Model(NamedTuple):
     @staticmethod
     def blank() -> Model:
         """Return a model of lists, not fitted yet."""
-        model = Model([0.0] * N_FACTS, *([0.0] * (MOST_CLASSES + 1) for _ in range(5)))
-        reset(model)
-        return model
+        return Model(Fit(), *([0.0] * (MAX_CLASSES + 1) for _ in range(5)))
+
+    def parts(self) -> tuple[tuple[float, ...], ...]:
+        """Return all numbers, as a `Snapshot` keeps them."""
+        return (astuple(self.fit), *(tuple(part) for part in self[1:]))
 
     @staticmethod
     def of(parts: Sequence[Sequence[float]]) -> Model:
-        """Return a model of lists with these numbers; refuse what no fit can have left.
+        """Return the model with these parts; refuse numbers that no fit can have left.
 
-        A model without `NEXT_ASKED`, from before there was a schedule of queries, is fitted again
-        soon.
+        A model from before there was a schedule of queries has one number less, and is fitted
+        again soon.
         """
-        model = Model.blank()
-        is_old = len(parts) == len(model) and len(parts[0]) == NEXT_ASKED
+        n_fields = len(fields(Fit))
+        is_old = len(parts) == len(Model._fields) and len(parts[0]) == n_fields - 1
         parts = [[*parts[0], 0.0], *parts[1:]] if is_old else parts
-        if (
-            [len(part) for part in parts] != [len(part) for part in model]
-            or not all(math.isfinite(value) for part in parts for value in part)
-            or parts[0][SIZE] not in range(MOST_CLASSES + 1)
+        sizes = [n_fields, *[MAX_CLASSES + 1] * (len(Model._fields) - 1)]
+        if [len(part) for part in parts] != sizes or not all(
+            math.isfinite(value) for part in parts for value in part
         ):
-            raise ValueError(f"a model is {N_FACTS} facts and 5 lists of classes; received {parts}")
-        model = Model(*(list(part) for part in parts))
+            raise ValueError(
+                f"a model is {n_fields} numbers of a fit and 5 lists of classes; received {parts}"
+            )
+        model = Model(Fit(*parts[0]), *(list(part) for part in parts[1:]))
+        if model.fit.n_classes not in range(MAX_CLASSES + 1):
+            raise ValueError(
+                f"a model has at most {MAX_CLASSES} classes; received {model.fit.n_classes}"
+            )
         if is_old:
-            hurry(model)
+            refit_soon(model)
         return model
 
 
-class Bench(NamedTuple):
+class Scratch(NamedTuple):
     """Room to work in: nothing here outlives a call.
 
     Examples
     --------
-    >>> len(Bench.blank(5).means)
+    >>> len(Scratch.blank(5).means)
     5
     """
 
@@ -143,13 +160,13 @@ class Bench(NamedTuple):
     own: Numbers
 
     @staticmethod
-    def blank(n: int) -> Bench:
-        """Return a bench of lists for a row of n."""
+    def blank(n: int) -> Scratch:
+        """Return a scratch of lists for a row of n."""
         a, b, c, d, e = ([0.0] * n for _ in range(5))
-        table: list[Numbers] = [[0.0] * n for _ in range(MOST_CLASSES)]
-        peers: list[Numbers] = [[0.0] * n for _ in range(MOST_CLASSES)]
-        f, g, h, i, j, k, l = ([0.0] * (MOST_CLASSES + 1) for _ in range(7))
-        return Bench(a, b, c, d, e, table, peers, f, g, h, i, j, k, l)
+        table: list[Numbers] = [[0.0] * n for _ in range(MAX_CLASSES)]
+        peers: list[Numbers] = [[0.0] * n for _ in range(MAX_CLASSES)]
+        f, g, h, i, j, k, l = ([0.0] * (MAX_CLASSES + 1) for _ in range(7))
+        return Scratch(a, b, c, d, e, table, peers, f, g, h, i, j, k, l)
 
 
 @compiled
@@ -159,21 +176,22 @@ def reset(model: Model) -> None:
     Examples
     --------
     >>> model = Model.blank()
-    >>> model.facts[NEXT] = 50.0
+    >>> model.fit.next_fit = 50.0
     >>> reset(model)
     >>> refit_due(model, 3, 0)
     True
     """
-    for i in range(N_FACTS):
-        model.facts[i] = 0.0
-    for k in range(MOST_CLASSES + 1):
+    fit = model.fit
+    fit.n_classes = fit.width = fit.trust = fit.crowd_mean = fit.crowd_variance = 0.0
+    fit.noise = fit.n_forgotten = fit.lowest = fit.highest = 0.0
+    for k in range(MAX_CLASSES + 1):
         model.atoms[k] = model.shares[k] = model.variances[k] = 0.0
         model.weights[k] = model.totals[k] = 0.0
-    model.facts[NEXT] = model.facts[NEXT_ASKED] = float(FEWEST)
+    refit_soon(model)
 
 
 @compiled
-def forget(mean: float, model: Model) -> None:
+def note_forgotten(mean: float, model: Model) -> None:
     """Keep of a peer that makes room for another only that somebody has such a mean.
 
     Without that, an agent that has come to know only its like would take them for everybody.
@@ -181,37 +199,37 @@ def forget(mean: float, model: Model) -> None:
     Examples
     --------
     >>> model = Model.blank()
-    >>> forget(0.3, model)
-    >>> forget(0.1, model)
-    >>> model.facts[LOWEST], model.facts[HIGHEST]
+    >>> note_forgotten(0.3, model)
+    >>> note_forgotten(0.1, model)
+    >>> model.fit.lowest, model.fit.highest
     (0.1, 0.3)
     """
-    facts = model.facts
-    first = facts[FORGOTTEN] == 0.0
-    facts[FORGOTTEN] += 1.0
-    facts[LOWEST] = mean if first or mean < facts[LOWEST] else facts[LOWEST]
-    facts[HIGHEST] = mean if first or mean > facts[HIGHEST] else facts[HIGHEST]
+    fit = model.fit
+    first = fit.n_forgotten == 0.0
+    fit.n_forgotten += 1.0
+    fit.lowest = mean if first or mean < fit.lowest else fit.lowest
+    fit.highest = mean if first or mean > fit.highest else fit.highest
 
 
 @compiled
-def hurry(model: Model) -> None:
-    """Fit again soon, also from quantiles: the agent's own stream has begun anew.
+def refit_soon(model: Model) -> None:
+    """Fit again soon, also from quantiles: the agent's own stream has restarted.
 
     Examples
     --------
     >>> model = Model.blank()
-    >>> model.facts[NEXT] = 50.0
-    >>> hurry(model)
+    >>> model.fit.next_fit = 50.0
+    >>> refit_soon(model)
     >>> refit_due(model, 3, 0)
     True
     """
-    model.facts[NEXT] = model.facts[NEXT_ASKED] = float(FEWEST)
-    model.facts[FRESH] = 0.0
+    model.fit.next_fit = model.fit.next_fit_asked = float(MIN_MEANS)
+    model.fit.next_fresh = 0.0
 
 
 @compiled
 def refit_due(model: Model, count: float, n_asked: float) -> bool:
-    """Return whether an agent with so many samples and queries should fit again.
+    """Return whether an agent with that many samples and queries should fit again.
 
     Either alone is enough: who has taken many samples alone learns most from its first queries.
 
@@ -220,4 +238,4 @@ def refit_due(model: Model, count: float, n_asked: float) -> bool:
     >>> refit_due(Model.blank(), 10, 0), refit_due(Model.blank(), 0, 10)
     (True, True)
     """
-    return count >= model.facts[NEXT] or n_asked >= model.facts[NEXT_ASKED]
+    return count >= model.fit.next_fit or n_asked >= model.fit.next_fit_asked

@@ -10,18 +10,7 @@ Examples
 """
 
 from colme.neighbours.cost import bytes_of_graph, bytes_of_state
-from colme.neighbours.method import METHODS, Links, LinkTest, Method, Reset, Sharing, Weights
+from colme.neighbours.method import METHODS, Method
 from colme.neighbours.simulate import simulate_neighbours
 
-__all__ = [
-    "METHODS",
-    "LinkTest",
-    "Links",
-    "Method",
-    "Reset",
-    "Sharing",
-    "Weights",
-    "bytes_of_graph",
-    "bytes_of_state",
-    "simulate_neighbours",
-]
+__all__ = ["METHODS", "Method", "bytes_of_graph", "bytes_of_state", "simulate_neighbours"]

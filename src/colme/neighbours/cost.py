@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from colme.neighbours.method import Method, Sharing
 
-__all__ = ["bytes_of_graph", "bytes_of_state"]
-
 
 def bytes_of_graph(n_ends: int) -> int:
-    """Return what a graph takes whose links have so many ends, two each, and what it is made from.
+    """Return the bytes of a graph and of the contacts it is made from; a link has two ends.
 
     Examples
     --------
@@ -22,7 +20,7 @@ def bytes_of_graph(n_ends: int) -> int:
 
 
 def bytes_of_state(method: Method, n_agents: int, n_ends: int) -> int:
-    """Return what one run keeps from step to step.
+    """Return the bytes that one run keeps from step to step.
 
     Examples
     --------

@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 from colme._compile import kernel
 from colme.contacts import Contacts
 
-__all__ = ["Graph", "find_reverse", "graph_of"]
-
 Ints = NDArray[np.int64]
 
 
 class Graph(NamedTuple):
-    """Who is linked to whom, both directions of a link apart.
+    """Links, each counted twice: once from either end.
+
+    Examples
+    --------
+    >>> graph = Graph.of(Contacts.of_graph([(0, 1), (1, 2)]))
+    >>> graph.peers.tolist(), graph.reverse.tolist()
+    ([1, 0, 2, 1], [1, 0, 3, 2])
 
     Attributes
     ----------
@@ -30,11 +34,6 @@ class Graph(NamedTuple):
         int32[link]: where each leads.
     reverse
         int64[link]: the same link from its other end.
-
-    Examples
-    --------
-    >>> graph_of(Contacts.of_graph([(0, 1), (1, 2)])).peers.tolist()
-    [1, 0, 2, 1]
     """
 
     starts: Ints
@@ -53,41 +52,35 @@ class Graph(NamedTuple):
 
     @property
     def largest_degree(self) -> int:
-        """How many neighbours an agent has at most."""
+        """The largest number of neighbours of one agent."""
         return int(np.diff(self.starts).max())
 
-
-def graph_of(contacts: Contacts) -> Graph:
-    """Return the links of contacts, or raise ValueError if they are one-sided.
-
-    Examples
-    --------
-    >>> graph_of(Contacts.of_graph([(0, 1), (1, 2)])).reverse.tolist()
-    [1, 0, 3, 2]
-    """
-    n = contacts.n_agents
-    lengths = np.diff(contacts.starts)
-    others = contacts.names != np.repeat(np.arange(n, dtype=np.int32), lengths)
-    starts = contacts.starts - np.arange(n + 1)
-    peers = contacts.names[others].astype(np.int32)
-    graph = Graph(starts, peers, np.empty(peers.size, np.int64))
-    alone = find_reverse(starts, peers, starts[:-1].copy(), graph.reverse)
-    if alone >= 0:
-        owner, peer = graph.owners[alone], peers[alone]
-        raise ValueError(
-            f"neighbours know each other; received contacts in which agent {owner} knows agent "
-            f"{peer}, which does not know agent {owner}: use Contacts.regular, Contacts.binomial "
-            "or Contacts.of_graph"
-        )
-    return graph
+    @classmethod
+    def of(cls, contacts: Contacts) -> Graph:
+        """Return the links of contacts, or raise ValueError if they are one-sided."""
+        n = contacts.n_agents
+        lengths = np.diff(contacts.starts)
+        others = contacts.names != np.repeat(np.arange(n, dtype=np.int32), lengths)
+        starts = contacts.starts - np.arange(n + 1)
+        peers = contacts.names[others].astype(np.int32)
+        graph = cls(starts, peers, np.empty(peers.size, np.int64))
+        one_sided = find_reverse(starts, peers, starts[:-1].copy(), graph.reverse)
+        if one_sided >= 0:
+            owner, peer = graph.owners[one_sided], peers[one_sided]
+            raise ValueError(
+                f"neighbours know each other; received contacts in which agent {owner} knows agent "
+                f"{peer}, which does not know agent {owner}: use Contacts.regular, "
+                "Contacts.binomial or Contacts.of_graph"
+            )
+        return graph
 
 
 @kernel
 def find_reverse(starts: Ints, peers: NDArray[np.int32], cursors: Ints, reverse: Ints) -> int:
-    """Write the place of each link from its other end; return a link that has none, or -1.
+    """Write the position of each link from its other end; return a link that has none, or -1.
 
-    Rows rise, so who is linked to b comes along in the order of b's row: a cursor for each row,
-    at its start, is all it takes.
+    Rows rise, so the agents linked to b come in the order of b's row: a cursor for each row, at its
+    start, is enough.
 
     Examples
     --------
@@ -100,11 +93,11 @@ def find_reverse(starts: Ints, peers: NDArray[np.int32], cursors: Ints, reverse:
     for a in range(starts.size - 1):
         for e in range(starts[a], starts[a + 1]):
             b = peers[e]
-            place = cursors[b]
-            if place == starts[b + 1] or peers[place] > a:
+            position = cursors[b]
+            if position == starts[b + 1] or peers[position] > a:
                 return e
-            if peers[place] < a:
-                return int(place)
-            reverse[e] = place
+            if peers[position] < a:
+                return int(position)
+            reverse[e] = position
             cursors[b] += 1
     return -1

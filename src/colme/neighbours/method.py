@@ -13,19 +13,17 @@ from types import MappingProxyType
 from colme import _check
 from colme.algorithm import Word
 
-__all__ = ["METHODS", "LinkTest", "Links", "Method", "Reset", "Sharing", "Weights", "method_of"]
-
 
 class Sharing(Word):
-    """What neighbours tell each other besides their local means.
+    """What neighbours send each other besides their local means.
 
     Messages: sums of local means by the number of hops they have come.  Consensus: one number that
     everybody keeps averaging.
 
     Examples
     --------
-    >>> [sharing.word for sharing in Sharing]
-    ['messages', 'consensus']
+    >>> {name: preset.sharing.word for name, preset in METHODS.items()}["b-colme"]
+    'messages'
     """
 
     MESSAGES = 0
@@ -35,14 +33,14 @@ class Sharing(Word):
 class LinkTest(Word):
     """When a link is cut for good.
 
-    Paired: both ends compare their means of equally many samples, so they see one number and cut
-    together.  Overlap, published: each end compares its new mean to the one last heard, by two
+    Paired: both ends compare their means of equally many samples.  They see the same numbers and
+    cut together.  Overlap, published: each end compares its new mean to the one last heard, by two
     separate intervals, and decides alone.
 
     Examples
     --------
-    >>> LinkTest.of("paired") is LinkTest.PAIRED
-    True
+    >>> [name for name, preset in METHODS.items() if preset.test == LinkTest.OVERLAP_PUBLISHED]
+    ['b-colme-published', 'c-colme-published']
     """
 
     PAIRED = 0
@@ -50,25 +48,25 @@ class LinkTest(Word):
 
 
 class Links(Word):
-    """Which links are used: all that are not cut, or those of them whose ends look alike now.
+    """Which links are used: all that are uncut, or only those whose ends look alike now.
 
     Examples
     --------
-    >>> [links.word for links in Links]
-    ['uncut', 'likely']
+    >>> Method("consensus", links="likely").links == Links.LIKELY
+    True
     """
 
     UNCUT = 0
     LIKELY = 1
 
 
-class Weights(Word):
-    """How much a neighbour counts in a consensus: by both degrees, or all links alike.
+class LinkWeights(Word):
+    """How much a neighbour counts in a consensus: by both degrees, or the same for all links.
 
     Examples
     --------
-    >>> Weights.of("laplacian").name
-    'LAPLACIAN'
+    >>> METHODS["cl-colme"].weights == LinkWeights.LAPLACIAN
+    True
     """
 
     METROPOLIS = 0
@@ -76,15 +74,15 @@ class Weights(Word):
 
 
 class Reset(Word):
-    """How a consensus forgets what came over links that are cut by now.
+    """How a consensus forgets what came over links that have been cut since.
 
     Max-consensus: neighbours pass on the step of the last cut that they know of.  Global,
     published: everybody knows at once of any cut, until the truth says that no link is wrong.
-    Fading: nobody says anything, a sixteenth of the steps so far is remembered.
+    Fading: nobody says anything; the last sixteenth of the steps so far is remembered.
 
     Examples
     --------
-    >>> Reset.of("max-consensus").word
+    >>> METHODS["c-colme"].reset.word
     'max-consensus'
     """
 
@@ -95,32 +93,23 @@ class Reset(Word):
 
 @dataclass(frozen=True)
 class Method:
-    """A way to share, a test of links, which links are used, and how the past is forgotten.
+    """How neighbours share, test links, choose among them, and forget.
 
-    Parameters
-    ----------
-    sharing, test, links
-        A member of the enum or its word.
-    hops
-        Messages: from how far away local means come.
-    weights, reset
-        Consensus: a member of the enum or its word.
-    meaning
-        One line for people.
+    All choices are members of their enum, or their words.  `hops`, how far local means travel, is
+    for messages only; `weights` and `reset` are for a consensus only.  `meaning` is one line for
+    people.
 
     Examples
     --------
-    >>> Method("messages", hops=2).test.word
-    'paired'
-    >>> Method("consensus", reset="global-published").needs_truth
-    True
+    >>> Method("messages", hops=2).name
+    'messages paired uncut'
     """
 
     sharing: Sharing
     test: LinkTest
     links: Links
     hops: int
-    weights: Weights
+    weights: LinkWeights
     reset: Reset
     meaning: str
 
@@ -130,17 +119,19 @@ class Method:
         test: LinkTest | str = LinkTest.PAIRED,
         links: Links | str = Links.UNCUT,
         hops: int = 4,
-        weights: Weights | str = Weights.METROPOLIS,
+        weights: LinkWeights | str = LinkWeights.METROPOLIS,
         reset: Reset | str = Reset.MAX_CONSENSUS,
         meaning: str = "composed by the user",
     ) -> None:
-        object.__setattr__(self, "sharing", Sharing.of(sharing))
-        object.__setattr__(self, "test", LinkTest.of(test))
-        object.__setattr__(self, "links", Links.of(links))
-        object.__setattr__(self, "hops", _check.positive_int("hops", hops))
-        object.__setattr__(self, "weights", Weights.of(weights))
-        object.__setattr__(self, "reset", Reset.of(reset))
-        object.__setattr__(self, "meaning", meaning)
+        vars(self).update(  # frozen: fields cannot be assigned
+            sharing=Sharing.of(sharing),
+            test=LinkTest.of(test),
+            links=Links.of(links),
+            hops=_check.positive_int("hops", hops),
+            weights=LinkWeights.of(weights),
+            reset=Reset.of(reset),
+            meaning=meaning,
+        )
 
     @property
     def is_one_sided(self) -> bool:
@@ -148,50 +139,49 @@ class Method:
         return self.test == LinkTest.OVERLAP_PUBLISHED
 
     @property
-    def reach(self) -> int:
-        """From how many hops away something comes to an agent at one step."""
-        return self.hops if self.sharing == Sharing.MESSAGES else 1
+    def name(self) -> str:
+        """The name of an equal preset, or the words that the method is composed of."""
+        names = (name for name, preset in METHODS.items() if preset == self)
+        return next(names, f"{self.sharing.word} {self.test.word} {self.links.word}")
 
     @property
-    def needs_truth(self) -> bool:
-        """Whether it looks at the true classes, which no device knows."""
-        return self.sharing == Sharing.CONSENSUS and self.reset == Reset.GLOBAL_PUBLISHED
+    def reach(self) -> int:
+        """From how many hops away something comes to an agent in one step."""
+        return self.hops if self.sharing == Sharing.MESSAGES else 1
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "b-colme": Method(
-            Sharing.MESSAGES, meaning="sums of local means travel four hops; paired test"
-        ),
+        "b-colme": Method("messages", meaning="sums of local means travel four hops; paired test"),
         "c-colme": Method(
-            Sharing.CONSENSUS, meaning="neighbours average; paired test, cuts are passed on"
+            "consensus", meaning="neighbours average; paired test, cuts are passed on"
         ),
         "cl-colme": Method(
-            Sharing.CONSENSUS,
-            weights=Weights.LAPLACIAN,
-            meaning="the same, all links weighing alike: nobody tells its degree",
+            "consensus",
+            weights="laplacian",
+            meaning="the same with equal weights for all links: nobody sends its degree",
         ),
         "c-colme-likely": Method(
-            Sharing.CONSENSUS,
-            links=Links.LIKELY,
-            weights=Weights.LAPLACIAN,
-            reset=Reset.FADING,
+            "consensus",
+            links="likely",
+            weights="laplacian",
+            reset="fading",
             meaning="recommended: average with neighbours that look alike now, and forget",
         ),
         "b-colme-published": Method(
-            Sharing.MESSAGES,
-            LinkTest.OVERLAP_PUBLISHED,
+            "messages",
+            "overlap-published",
             meaning="as published: each end of a link decides alone, by separate intervals",
         ),
         "c-colme-published": Method(
-            Sharing.CONSENSUS,
-            LinkTest.OVERLAP_PUBLISHED,
-            reset=Reset.GLOBAL_PUBLISHED,
-            meaning="as published: told of every cut in the fleet, and when the truth is found",
+            "consensus",
+            "overlap-published",
+            reset="global-published",
+            meaning="as published: knows every cut in the fleet, and when all links are right",
         ),
     }
 )
-"""The named presets: those that devices can run, and two as they were published."""
+"""The named presets: four that devices can run, and two as they were published."""
 
 
 def method_of(method: str | Method) -> Method:
@@ -202,15 +192,15 @@ def method_of(method: str | Method) -> Method:
     >>> method_of("b-colme").hops
     4
     """
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise ValueError(
-                f"unknown method {method!r}; known: {', '.join(METHODS)}; or compose one with "
-                "colme.neighbours.Method"
-            )
-        return METHODS[method]
-    if not isinstance(method, Method):
+    if isinstance(method, Method):
+        return method
+    if not isinstance(method, str):
         raise ValueError(  # noqa: TRY004 - one kind of error for all bad input
             f"a method is a name or a colme.neighbours.Method; received {method!r}"
         )
-    return method
+    if method not in METHODS:
+        raise ValueError(
+            f"unknown method {method!r}; known: {', '.join(METHODS)}; or compose one with "
+            "colme.neighbours.Method"
+        )
+    return METHODS[method]

@@ -1,67 +1,34 @@
-"""One front door: a problem, a method and a graph give a digest.
+"""A problem, a method and a graph give a digest.
 
-Lives here: checks, the blocks of a run, and runs shared among threads.  Must not know how links are
+Lives here: checks, and runs that go on together, block by block.  Must not know how links are
 tested or what goes over them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Event
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
+from colme._threads import Progress, share, worker_threads
 from colme.contacts import Contacts
-from colme.digest import Digest, Folding
-from colme.neighbours.consensus import Agreeing, Manner, agree
-from colme.neighbours.graph import Graph, graph_of
-from colme.neighbours.limits import Limits, limits_of
-from colme.neighbours.method import METHODS, Method, Sharing, method_of
-from colme.neighbours.passing import Passing, pass_on
+from colme.neighbours.consensus import ConsensusState, run_consensus
+from colme.neighbours.graph import Graph
+from colme.neighbours.links import GraphSetting, limits_of
+from colme.neighbours.message_passing import MessageState, run_messages
+from colme.neighbours.method import Method, Sharing, method_of
 from colme.problem import Problem
-
-__all__ = ["simulate_neighbours"]
+from colme.problem.sample_stream import SampleStream
+from colme.results import Digest, RunningMetrics
 
 Array = NDArray[np.float64]
-Block = Callable[[Array, int, Array], None]
-"""Runs steps: samples[step, agent], how many steps there were before, estimates[agent, step]."""
 
 _LINKS_PER_BLOCK = 10_000_000
-"""Looks at links in one piece of work: a tenth of a second or so, so that Ctrl-C is heard."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Fleet:
-    """What all runs share."""
-
-    problem: Problem
-    method: Method
-    graph: Graph
-    limits: Limits
-    labels: NDArray[np.int64]
-    horizon: int
-    steps_per_block: int
-
-    def start(self) -> Block:
-        """Return the loop of one run, with its own state."""
-        graph, limits, labels = self.graph, self.limits, self.labels
-        if self.method.sharing == Sharing.MESSAGES:
-            passing = Passing.start(graph, labels.size, self.method.hops)
-            one_sided = self.method.is_one_sided
-            return lambda *block: pass_on(graph, limits, one_sided, passing, labels, *block)
-        manner = Manner.of(self.method, graph.largest_degree)
-        agreeing = Agreeing.start(graph, labels)
-        return lambda *block: agree(graph, limits, manner, agreeing, labels, *block)
-
-    def blocks(self) -> Iterator[tuple[int, int]]:
-        """Yield where each block starts, and how many steps it has."""
-        for start in range(0, self.horizon, self.steps_per_block):
-            yield start, min(self.steps_per_block, self.horizon - start)
+"""Links visited in one piece of work: about a tenth of a second, so that Ctrl-C acts quickly."""
 
 
 def simulate_neighbours(
@@ -77,38 +44,27 @@ def simulate_neighbours(
     epsilons: Sequence[float] = (0.1,),
     times: ArrayLike | None = None,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Digest:
     """Run a method on a graph, compiled, one run per thread.
+
+    The result has the same bits for the same input, whatever the number of threads.
 
     Parameters
     ----------
     problem
-        Who belongs to which class, and the samples; means must not change.
+        Classes and samples; true means must not change.
     method
         A name from `METHODS` or a `Method`.
     contacts
         The graph: neighbours know each other, as in `Contacts.regular`.
-    horizon
-        How many steps a run has.
-    runs, seed
-        Runs with fresh samples, and their seed.
+    horizon, runs, seed, epsilons, times, threads, progress
+        As for `colme.simulate_large`.
     delta
-        The risk of the whole fleet: links between equal means are all kept with probability
-        at least 1 - δ/4.
+        The risk of the whole fleet: with probability at least 1 - δ/4 no link between equal means
+        is cut.
     sigma
         Sub-Gaussian scale of one sample, by default that of the problem.
-    epsilons, times
-        What the digest looks at, and when: see `colme.digest.Folding`.
-    threads
-        Number of threads; the result does not depend on it.
-    progress
-        Called with the share of the work done, from 0 to 1.
-
-    Returns
-    -------
-    Digest
-        The same bits for the same input, whatever the number of threads.
 
     Examples
     --------
@@ -119,103 +75,82 @@ def simulate_neighbours(
     >>> digest.wrong_shares[0, :, 0].tolist()
     [1.0, 0.0]
     """
-    fleet = _prepare(problem, method, contacts, horizon, delta, sigma)
-    runs = _check.positive_int("runs", runs)
-    seed = _check.non_negative_int("seed", seed)
-    n_threads = _check.threads(threads)
-    foldings = [
-        Folding(problem.true_means, fleet.horizon, epsilons=epsilons, times=times)
-        for _ in range(runs)
-    ]
-    _run_all(fleet, foldings, seed, n_threads, progress)
-    return Digest.of(_name_of(method), fleet.labels, foldings)
+    chosen, n_threads = method_of(method), _check.threads(threads)
+    horizon, runs = _check.positive_int("horizon", horizon), _check.positive_int("runs", runs)
+    seed, means = _check.non_negative_int("seed", seed), problem.true_means
+    setting = _setting(problem, chosen, contacts, horizon, delta, sigma)
+    metrics = [RunningMetrics(means, horizon, epsilons=epsilons, times=times) for _ in range(runs)]
+    _run_all(problem, chosen, setting, seed, metrics, n_threads, progress)
+    return Digest.of(chosen.name, setting.labels, metrics)
 
 
-def _prepare(
+def _setting(
     problem: Problem,
-    method: str | Method,
+    method: Method,
     contacts: Contacts,
     horizon: int,
     delta: float,
     sigma: float | None,
-) -> _Fleet:
-    """Check everything that all runs share."""
-    chosen = method_of(method)
-    steps = _check.positive_int("horizon", horizon)
-    if contacts.n_agents != problem.n_agents:
-        raise ValueError(
-            f"contacts must be of the {problem.n_agents} agents of the problem; received "
-            f"{contacts.n_agents}: draw them for as many"
-        )
+) -> GraphSetting:
+    """Return what all runs share, or raise ValueError if method, graph and problem do not fit."""
+    contacts.check_n_agents(problem.n_agents)
     if problem.changes:
         raise ValueError(
             "links are cut for good, so true means must not change; received a problem with "
             f"{len(problem.changes)} changes: drop them, or use colme.simulate"
         )
-    graph = graph_of(contacts)
-    scale = problem.sigma if sigma is None else _check.positive("sigma", sigma)
-    limits = limits_of(chosen, scale, delta, graph.n_links, steps)
-    per_block = max(1, _LINKS_PER_BLOCK // (chosen.reach * graph.peers.size + problem.n_agents))
-    labels = problem.labels.astype(np.int64)
-    return _Fleet(problem, chosen, graph, limits, labels, steps, min(per_block, steps))
+    graph, scale = Graph.of(contacts), problem.sigma if sigma is None else sigma
+    limits = limits_of(method, _check.positive("sigma", scale), delta, graph.n_links, horizon)
+    return GraphSetting.of(method, graph, limits, problem.labels.astype(np.int64))
 
 
 def _run_all(
-    fleet: _Fleet,
-    foldings: Sequence[Folding],
+    problem: Problem,
+    method: Method,
+    setting: GraphSetting,
     seed: int,
+    metrics: Sequence[RunningMetrics],
     n_threads: int,
-    progress: Callable[[float], None] | None,
+    progress: Progress | None,
 ) -> None:
-    """Share runs among threads; tell from this thread how far they are."""
-    told: SimpleQueue[int | None] = SimpleQueue()
-    stop = Event()
-    pool = ThreadPoolExecutor(n_threads)
-    futures: list[Future[None]] = []
-    try:
-        for run, folding in enumerate(foldings):
-            futures.append(pool.submit(_run, fleet, folding, run, seed, told, stop))
-        n_done, n_running = 0, len(foldings)
-        while n_running:
-            news = told.get()
-            if news is None:
-                n_running -= 1
-            elif progress is not None:
-                n_done += news
-                progress(n_done / (fleet.horizon * len(foldings)))
-        for future in futures:
-            future.result()
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+    """Share runs among threads, block by block."""
+    runs, horizon = len(metrics), metrics[0].horizon
+    links_per_step = method.reach * setting.graph.peers.size + problem.n_agents
+    block = max(1, _LINKS_PER_BLOCK // links_per_step)
+    with worker_threads(n_threads) as pool:
+        # Only as many runs are in memory as there are threads.
+        for first in range(0, runs, n_threads):
+            group = [
+                _Run(problem.sample_stream(run, seed), _loop(method, setting), metrics[run])
+                for run in range(first, min(first + n_threads, runs))
+            ]
+            for start in range(0, horizon, block):
+                n_steps = min(block, horizon - start)
+                share(pool, _Run.advance, [(run, start, n_steps) for run in group])
+                if progress is not None:
+                    done = first * horizon + len(group) * (start + n_steps)
+                    progress(done / (runs * horizon))
 
 
-def _run(
-    fleet: _Fleet,
-    folding: Folding,
-    run: int,
-    seed: int,
-    told: SimpleQueue[int | None],
-    stop: Event,
-) -> None:
-    """Run one run block by block, unless told to stop; tell how many steps are done, None: all."""
-    try:
-        flow, work = fleet.problem.flow(run, seed), fleet.start()
-        for start, n_steps in fleet.blocks():
-            if stop.is_set():
-                return
-            estimates = np.empty((fleet.labels.size, n_steps))
-            work(flow.take(n_steps), start, estimates)
-            folding.open(start, n_steps)
-            folding.fold(0, estimates)
-            folding.close()
-            told.put(n_steps)
-    finally:
-        told.put(None)
+class _Run(NamedTuple):
+    """One run: its samples, its compiled loop with its state, and its metrics."""
+
+    stream: SampleStream
+    loop: Callable[[Array, int, Array], None]
+    metrics: RunningMetrics
+
+    def advance(self, start: int, n_steps: int) -> None:
+        """Run the steps after `start` and fold their estimates into the metrics."""
+        samples = self.stream.take(n_steps)
+        estimates = np.empty(samples.T.shape)
+        self.loop(samples, start, estimates)
+        self.metrics.open(start, n_steps)
+        self.metrics.fold(0, estimates)
+        self.metrics.close()
 
 
-def _name_of(method: str | Method) -> str:
-    if isinstance(method, str):
-        return method
-    names = (name for name, preset in METHODS.items() if preset == method)
-    return next(names, f"{method.sharing.word} {method.test.word} {method.links.word}")
+def _loop(method: Method, setting: GraphSetting) -> Callable[[Array, int, Array], None]:
+    """Return the compiled loop of a method with a state of its own."""
+    if method.sharing == Sharing.MESSAGES:
+        return partial(run_messages, setting, MessageState.start(setting))
+    return partial(run_consensus, setting, ConsensusState.start(setting))

@@ -11,13 +11,13 @@ from colme.pages.page import (
     table_html,
     tables_html,
 )
-from colme.pages.table import FAILS, HOLDS, NOTHING, Table, markdown
+from colme.pages.text_table import FAILS, HOLDS, NOTHING, TextTable, markdown
 
 __all__ = [
     "FAILS",
     "HOLDS",
     "NOTHING",
-    "Table",
+    "TextTable",
     "figure_html",
     "figures_html",
     "markdown",

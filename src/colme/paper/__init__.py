@@ -1,7 +1,7 @@
 """The paper's experiments as data, and one call that lays them beside the published numbers.
 
 Lives here: `EXPERIMENTS` (copy one, change a number, `measure` it), `PUBLISHED` (what the paper
-reports) and `reproduce` (tables, figures and a report).  Nothing below knows this room.
+reports) and `reproduce` (tables, figures and a report).  Must not know the command line.
 
 Examples
 --------
@@ -15,7 +15,7 @@ Examples
 from colme.paper.experiments import EXPERIMENTS
 from colme.paper.measure import measure
 from colme.paper.published import PUBLISHED
-from colme.paper.reproduced import Reproduction
-from colme.paper.reproduction import draw_figures, reproduce
+from colme.paper.reproduce import draw_figures, reproduce
+from colme.paper.reproduction import Reproduction
 
 __all__ = ["EXPERIMENTS", "PUBLISHED", "Reproduction", "draw_figures", "measure", "reproduce"]

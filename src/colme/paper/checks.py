@@ -6,13 +6,11 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from colme.paper.published import FIRST_STEP, PUBLISHED
-
-__all__ = ["Check", "Margin", "compare", "margin_for"]
 
 
 @dataclass(frozen=True)
@@ -107,40 +105,50 @@ def compare(content: Mapping[str, Any]) -> tuple[Check, ...]:
     >>> compare({"class_estimation_time": {"round-robin": {"0.2": {"avg": 1400.0}}}})[0].holds
     True
     """
-    return (*_class_estimation(content), *_convergence(content))
+    published, intervals = cells_of(PUBLISHED), cells_of(content.get("intervals", {}))
+    checks = []
+    for where, cell in cells_of(content).items():
+        expected = published.get(where)
+        if isinstance(expected, dict) and cell is not None:
+            shift = FIRST_STEP[where.table] - 1
+            ends = intervals.get(where)
+            interval = None if ends is None else (ends[0] + shift, ends[1] + shift)
+            margin = margin_for(where.table, where.algorithm, where.epsilon)
+            averages = expected["avg"], cell["avg"] + shift
+            checks.append(Check(*where, *averages, margin, interval))
+    return tuple(checks)
 
 
-def _class_estimation(content: Mapping[str, Any]) -> Iterator[Check]:
-    table = "class_estimation_time"
-    ends = content.get("intervals", {}).get(table, {})
-    for algorithm, cells in content.get(table, {}).items():
-        for agents, cell in cells.items():
-            published = PUBLISHED[table].get(algorithm, {}).get(agents)
-            if isinstance(published, dict):
-                interval = ends.get(algorithm, {}).get(agents)
-                yield _check((table, agents, algorithm, None), published, cell, interval)
+class TablePlace(NamedTuple):
+    """Where a time stands in the tables of the paper.
+
+    Examples
+    --------
+    >>> TablePlace("convergence_time", "all", "local", "0.1").epsilon
+    '0.1'
+    """
+
+    table: str
+    agents: str
+    algorithm: str
+    epsilon: str | None = None
 
 
-def _convergence(content: Mapping[str, Any]) -> Iterator[Check]:
-    table = "convergence_time"
-    ends = content.get("intervals", {}).get(table, {})
-    for agents, rows in content.get(table, {}).items():
-        for algorithm, cells in rows.items():
-            for epsilon, cell in cells.items():
-                published = PUBLISHED[table][agents].get(algorithm, {}).get(epsilon)
-                if isinstance(published, dict) and cell is not None:
-                    interval = ends.get(agents, {}).get(algorithm, {}).get(epsilon)
-                    yield _check((table, agents, algorithm, epsilon), published, cell, interval)
+def cells_of(content: Mapping[str, Any]) -> dict[TablePlace, Any]:
+    """Return the cells of the two tables of the paper, by their places.
 
-
-def _check(
-    where: tuple[str, str, str, str | None],
-    published: Mapping[str, float],
-    cell: Mapping[str, float],
-    interval: Sequence[float] | None,
-) -> Check:
-    table, _, algorithm, epsilon = where
-    shift = FIRST_STEP[table] - 1
-    ends = None if interval is None else (interval[0] + shift, interval[1] + shift)
-    margin = margin_for(table, algorithm, epsilon)
-    return Check(*where, published["avg"], cell["avg"] + shift, margin, ends)
+    Examples
+    --------
+    >>> content = {"convergence_time": {"all": {"oracle": {"0.1": {"avg": 5.9}}}}}
+    >>> cells_of(content)[TablePlace("convergence_time", "all", "oracle", "0.1")]
+    {'avg': 5.9}
+    """
+    cells = {}
+    for algorithm, by_class in content.get("class_estimation_time", {}).items():
+        for agents, cell in by_class.items():
+            cells[TablePlace("class_estimation_time", agents, algorithm)] = cell
+    for agents, rows in content.get("convergence_time", {}).items():
+        for algorithm, by_epsilon in rows.items():
+            for epsilon, cell in by_epsilon.items():
+                cells[TablePlace("convergence_time", agents, algorithm, epsilon)] = cell
+    return cells

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from colme.paper.numbers import Results
 from colme.paper.results import Result
-
-__all__ = ["Claim", "claims", "separation_time"]
+from colme.paper.table_values import Results
 
 _COLLABORATIVE = (
     "round-robin",
@@ -24,7 +22,7 @@ _COLLABORATIVE = (
     "aggressive-restricted-round-robin",
 )
 _APART = 0.99
-"""Two classes are told apart when the precision of their agents for the pair exceeds this."""
+"""Two classes are separated when the precision of their agents for the pair exceeds this."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def _about_classes(content: Mapping[str, Any], three: Result) -> Iterator[Claim]
     pairs = {"0.2 and 0.8": (0, 2), "0.4 and 0.8": (1, 2), "0.2 and 0.4": (0, 1)}
     apart = {pair: separation_time(three, *labels) for pair, labels in pairs.items()}
     yield Claim(
-        "Pairs of classes are told apart in the order of their gaps: 0.2 and 0.8, then 0.4 and "
+        "Pairs of classes are separated in the order of their gaps: 0.2 and 0.8, then 0.4 and "
         "0.8, last 0.2 and 0.4.",
         ", ".join(f"{pair} at step {time}" for pair, time in apart.items()),
         list(apart.values()) == sorted(apart.values()),
@@ -89,7 +87,7 @@ def _about_classes(content: Mapping[str, Any], three: Result) -> Iterator[Claim]
 
 
 def separation_time(result: Result, i: int, j: int) -> int:
-    """Return the kept step at which classes i and j are told apart by restricted round-robin.
+    """Return the kept step at which classes i and j are separated by restricted round-robin.
 
     Examples
     --------
@@ -104,28 +102,37 @@ def separation_time(result: Result, i: int, j: int) -> int:
 
 
 def _about_means(rows: Mapping[str, Any]) -> Iterator[Claim]:
-    coarse = {name: rows[name]["0.1"]["avg"] for name in (*_COLLABORATIVE, "local")}
+    coarse, fine = (_averages(rows, epsilon) for epsilon in ("0.1", "0.01"))
     yield Claim(
         "For a coarse answer (error 0.1) an agent is better off alone: none of the four variants "
         "beats Local.",
-        ", ".join(f"{name} {avg:.0f}" for name, avg in coarse.items()),
+        _listed(coarse),
         min(coarse, key=coarse.__getitem__) == "local",
     )
-    if rows["local"]["0.01"] is not None:
-        fine = {name: rows[name]["0.01"]["avg"] for name in (*_COLLABORATIVE, "local")}
+    if "local" in fine:
         yield Claim(
             "For a fine answer (error 0.01) collaboration pays: all four variants beat Local, by "
             "far.",
-            ", ".join(f"{name} {avg:.0f}" for name, avg in fine.items()),
+            _listed(fine),
             max(fine, key=fine.__getitem__) == "local",
         )
-    order = [rows[name]["0.01"]["avg"] for name in _COLLABORATIVE]
+    order = [fine[name] for name in _COLLABORATIVE]
     yield Claim(
         "Weighing peers by overlap helps much: soft is faster than simple weights, and "
         "aggressive is fastest.",
         " > ".join(f"{avg:.0f}" for avg in order) + " steps to error 0.01",
         order == sorted(order, reverse=True),
     )
+
+
+def _averages(rows: Mapping[str, Any], epsilon: str) -> dict[str, float]:
+    """Return the average time of each algorithm that was measured."""
+    names = (*_COLLABORATIVE, "local")
+    return {name: cell["avg"] for name in names if (cell := rows[name][epsilon]) is not None}
+
+
+def _listed(averages: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {avg:.0f}" for name, avg in averages.items())
 
 
 def _about_two_classes(content: Mapping[str, Any]) -> Iterator[Claim]:

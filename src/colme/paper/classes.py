@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["class_means", "eta_classes", "known_class_estimates"]
-
 Array = NDArray[np.float64]
 Members = NDArray[np.bool_]
 

@@ -10,8 +10,6 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["environment"]
-
 _PACKAGES = ("colme", "numpy", "numba", "matplotlib", "pydantic")
 
 

@@ -9,20 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from colme.experiment import Experiment, ProblemSpec
+from colme.experiment import Experiment
 from colme.theory import Situation, identification_times
-
-__all__ = [
-    "ALGORITHMS",
-    "EXPERIMENTS",
-    "EXTRA_ALGORITHMS",
-    "GAPS",
-    "IDENTIFIERS",
-    "LIKELY",
-    "at_gap",
-    "parts",
-]
 
 EXTRA_ALGORITHMS: tuple[str, ...] = ("sharp",)
 """Names from `colme.ALGORITHMS` to lay beside the paper's six; one more name is all it takes."""
@@ -44,61 +34,43 @@ ALGORITHMS = (
 _BALANCED = 3
 """Seed of the classes: the smallest for which no class is more than 10 % off the even share."""
 
-_PAPER = Experiment(
-    problem=ProblemSpec(class_means=(0.2, 0.4, 0.8), n_agents=200, sigma=0.5, seed=_BALANCED),
-    algorithms=ALGORITHMS,
-    horizon=2500,
-    runs=20,
-    delta=0.001,
-    epsilons=(0.1, 0.01),
-    seed=0,
-)
+
+def _experiment(*class_means: float, problem: dict[str, Any], **settings: Any) -> Experiment:
+    truth = {"class_means": class_means, "sigma": 0.5} | problem
+    return Experiment.make({"problem": truth, "algorithms": ALGORITHMS, "seed": 0} | settings)
+
+
+_DRAWN = {"n_agents": 200, "seed": _BALANCED}
+_ETA: dict[str, Any] = {
+    "algorithms": ("eta-restricted-round-robin", "local"),
+    "horizon": 5000,
+    "epsilons": (0.1, 0.05),
+}
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
-        "three-class": _PAPER,
-        "local-long": _PAPER.model_copy(
-            update={"algorithms": ("local",), "horizon": 30_000, "epsilons": (0.01,)}
+        "three-class": _experiment(0.2, 0.4, 0.8, problem=_DRAWN),
+        "local-long": _experiment(
+            0.2, 0.4, 0.8, problem=_DRAWN, algorithms=("local",), horizon=30_000, epsilons=(0.01,)
         ),
-        "two-class": _PAPER.model_copy(
-            update={
-                "problem": ProblemSpec(
-                    class_means=(0.2, 0.8), n_agents=200, sigma=0.5, seed=_BALANCED
-                )
-            }
-        ),
+        "two-class": _experiment(0.2, 0.8, problem=_DRAWN),
         # Clusters 0.6 apart, means within 0.05 of the centre: all of a cluster is within eta.
-        "imperfect-separated": Experiment(
-            problem=ProblemSpec(
-                class_means=(0.2, 0.8, 1.4), class_sizes=(20, 20, 20), bias=0.05, sigma=0.5
-            ),
-            algorithms=("eta-restricted-round-robin", "local"),
-            horizon=5000,
-            eta=0.1,
-            epsilons=(0.1, 0.05),
-            seed=0,
+        "imperfect-separated": _experiment(
+            0.2, 0.8, 1.4, problem={"class_sizes": (20,) * 3, "bias": 0.05}, eta=0.1, **_ETA
         ),
         # A chain: everybody is within eta of the neighbouring positions and of no other, so the
         # classes of neighbours overlap without being equal.
-        "imperfect-overlapping": Experiment(
-            problem=ProblemSpec(
-                class_means=(0.0, 0.3, 0.6, 0.9, 1.2, 1.5),
-                class_sizes=(10,) * 6,
-                bias=0.02,
-                sigma=0.5,
-            ),
-            algorithms=("eta-restricted-round-robin", "local"),
-            horizon=5000,
+        "imperfect-overlapping": _experiment(
+            *(0.0, 0.3, 0.6, 0.9, 1.2, 1.5),
+            problem={"class_sizes": (10,) * 6, "bias": 0.02},
             eta=0.35,
-            epsilons=(0.1, 0.05),
-            seed=0,
+            **_ETA,
         ),
-        "gap-sweep": Experiment(
-            problem=ProblemSpec(class_means=(0.0, 0.4), class_sizes=(20, 20), sigma=0.5),
+        "gap-sweep": _experiment(
+            *(0.0, 0.4),
+            problem={"class_sizes": (20, 20)},
             algorithms=("restricted-round-robin",),
-            horizon=2500,
             epsilons=(0.1,),
-            seed=0,
         ),
     }
 )
@@ -147,8 +119,7 @@ def parts(name: str, *, runs: int, seed: int) -> tuple[Experiment, ...]:
     """
     if name not in EXPERIMENTS:
         raise ValueError(f"unknown experiment {name!r}; known: {', '.join(EXPERIMENTS)}")
-    content = EXPERIMENTS[name].model_dump() | {"runs": runs, "seed": seed}
-    experiment = Experiment.make(content)
+    experiment = Experiment.make(EXPERIMENTS[name].model_dump() | {"runs": runs, "seed": seed})
     if name != "gap-sweep":
         return (experiment,)
     return tuple(at_gap(experiment, gap) for gap in GAPS)

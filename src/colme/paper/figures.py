@@ -14,10 +14,8 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from colme.paper.numbers import Results
-from colme.paper.panels import Panel
-
-__all__ = ["Drawing", "draw"]
+from colme.paper.figure_list import FigureSpec
+from colme.paper.table_values import Results
 
 _INCHES = (4.6, 3.3)
 """A column and a bit of a paper; also the width of a narrow screen."""
@@ -60,12 +58,12 @@ class Drawing:
     svg: bytes
 
 
-def draw(panel: Panel, results: Results) -> Drawing:
+def draw(spec: FigureSpec, results: Results) -> Drawing:
     """Return a figure, the same bytes for the same results.
 
     Examples
     --------
-    >>> blank = Panel("blank", (), "Nothing.", lambda axes, results: None)
+    >>> blank = FigureSpec("blank", (), "Nothing.", lambda axes, results: None)
     >>> draw(blank, {}).png[1:4]
     b'PNG'
     """
@@ -73,8 +71,8 @@ def draw(panel: Panel, results: Results) -> Drawing:
         figure = Figure(figsize=_INCHES)
         figure.subplots_adjust(**_MARGINS)
         FigureCanvasAgg(figure)
-        panel.draw(figure.subplots(), results)
-        return Drawing(panel.name, _saved(figure, "png"), _saved(figure, "svg"))
+        spec.draw(figure.subplots(), results)
+        return Drawing(spec.name, _saved(figure, "png"), _saved(figure, "svg"))
 
 
 def _saved(figure: Figure, kind: str) -> bytes:

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from colme._files import replacing
 
-__all__ = ["prepare_folder", "write"]
-
 
 def prepare_folder(path: str | os.PathLike[str]) -> Path:
     """Return the folder, made if need be; raise ValueError if nothing can be written there.

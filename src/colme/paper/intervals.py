@@ -10,8 +10,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["mean_interval", "t_quantile"]
-
 
 def mean_interval(times: ArrayLike, level: float = 0.95) -> tuple[float, float] | None:
     """Return the interval of the mean of times[run, agent], or None for a single run.

@@ -9,17 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from colme.pages import Table
+from colme.pages import TextTable as Table
 from colme.paper.tables import percent, spread_text
-
-__all__ = [
-    "imperfect_table",
-    "likely_table",
-    "more_tables",
-    "sizes_table",
-    "sweep_table",
-    "two_class_table",
-]
 
 _LIKELY = (
     "Not in the paper, and nothing is guaranteed of it: the likely class holds the peers that the "

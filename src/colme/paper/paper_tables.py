@@ -6,16 +6,15 @@ terminals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from colme.pages import NOTHING, Table
-from colme.paper.checks import Check, compare
+from colme.pages import NOTHING
+from colme.pages import TextTable as Table
+from colme.paper.checks import TablePlace, cells_of, compare
 from colme.paper.experiments import EXTRA_ALGORITHMS
 from colme.paper.published import PUBLISHED
 from colme.paper.tables import interval_text, spread_text, verdict
-
-__all__ = ["class_estimation_table", "convergence_table", "paper_tables"]
 
 _HEADER = (
     "published",
@@ -46,6 +45,7 @@ _TAU = (
     "by the number of agents in the class; τ is then ζ, or the oracle's time if that is longer."
 )
 _LOCAL = "³ Inverting β exactly gives 100217; the published value stops one step short."
+_NOTES = {"¹": _ZETA, "²": _TAU, "³": _LOCAL}
 
 Content = Mapping[str, Any]
 
@@ -79,23 +79,13 @@ def class_estimation_table(content: Content) -> Table:
     >>> class_estimation_table(content).rows[0][2:4]
     ('1378 ± 194 (2150)', '1354 ± 182 (2242)')
     """
-    table = "class_estimation_time"
-    checks = {(c.algorithm, c.agents): c for c in compare(content) if c.table == table}
-    rows = []
-    for name, cells in content[table].items():
-        for agents, cell in cells.items():
-            published = PUBLISHED[table].get(name, {}).get(agents)
-            if name.startswith("theory"):
-                row = ("Theorem 1: ζ", agents, *_theory_cells(published, cell, "¹"))
-            else:
-                interval = content["intervals"][table][name][agents]
-                check = checks.get((name, agents))
-                row = (name, agents, *_cells(published, cell, interval, check))
-            rows.append(row)
-    header = ("algorithm", "class", *_HEADER)
-    return Table(
-        "Class estimation times", header, tuple(rows), (_INTERVAL, *_extra(content[table]), _ZETA)
-    )
+    rows = [
+        (label, where.agents, *cells)
+        for where, label, cells in _rows(content)
+        if where.table == "class_estimation_time"
+    ]
+    notes = (_INTERVAL, *_extra(content["class_estimation_time"]), _ZETA)
+    return Table("Class estimation times", ("algorithm", "class", *_HEADER), tuple(rows), notes)
 
 
 def convergence_table(content: Content, agents: str, epsilon: str) -> Table:
@@ -109,23 +99,33 @@ def convergence_table(content: Content, agents: str, epsilon: str) -> Table:
     >>> convergence_table(content, "all", "0.1").rows[0][-2:]
     ('-0.5 %', '✓ 20 % or 3 steps')
     """
-    table = "convergence_time"
-    checks = {(c.algorithm, c.agents, c.epsilon): c for c in compare(content)}
-    rows, notes = [], [_INTERVAL, _COUNTING, *_extra(content[table][agents])]
+    rows, notes = [], [_INTERVAL, _COUNTING, *_extra(content["convergence_time"][agents])]
     notes += _late(content, agents, epsilon)
-    for name, cells in content[table][agents].items():
-        published = PUBLISHED[table][agents].get(name, {}).get(epsilon)
-        if name.startswith("theory"):
-            label, mark, note = _theory_row(name, epsilon)
-            rows.append((label, *_theory_cells(published, cells[epsilon], mark)))
-            notes += [note] if note and published != cells[epsilon] else []
-        else:
-            interval = content["intervals"][table][agents][name][epsilon]
-            check = checks.get((name, agents, epsilon))
-            rows.append((name, *_cells(published, cells[epsilon], interval, check)))
+    for where, label, cells in _rows(content):
+        if (where.agents, where.epsilon) == (agents, epsilon):
+            rows.append((label, *cells))
+            notes += [note for mark, note in _NOTES.items() if cells[1].endswith(mark)]
     who = "all agents" if agents == "all" else f"class {agents}"
     title = f"Convergence times to error {epsilon}, {who}"
     return Table(title, ("algorithm", *_HEADER), tuple(rows), tuple(notes))
+
+
+def _rows(content: Content) -> Iterator[tuple[TablePlace, str, tuple[str, ...]]]:
+    """Yield the place of each row, its label, and the cells after that."""
+    published, intervals = cells_of(PUBLISHED), cells_of(content.get("intervals", {}))
+    checks = {
+        TablePlace(check.table, check.agents, check.algorithm, check.epsilon): check
+        for check in compare(content)
+    }
+    for where, cell in cells_of(content).items():
+        known = published.get(where)
+        if where.algorithm.startswith("theory"):
+            label, mark = _theory_label(where)
+            exact = f"exactly {cell}{mark if known != cell else ''}"
+            yield where, label, (str(known), exact, NOTHING, NOTHING, NOTHING)
+        else:
+            texts = spread_text(known), spread_text(cell), interval_text(intervals.get(where))
+            yield where, where.algorithm, (*texts, *verdict(checks.get(where)))
 
 
 def _extra(rows: Content) -> list[str]:
@@ -143,22 +143,10 @@ def _late(content: Content, agents: str, epsilon: str) -> list[str]:
     ]
 
 
-def _theory_row(name: str, epsilon: str) -> tuple[str, str, str]:
-    """Return label, mark and footnote of a theory row."""
-    if name == "theory_local_tau":
-        return "Theory, local: τ", "³", _LOCAL
-    return ("Theorem 2: τ", "¹", _ZETA) if epsilon == "0.1" else ("Theorem 2: τ", "²", _TAU)
-
-
-def _theory_cells(published: int, exact: int, mark: str) -> tuple[str, ...]:
-    differs = mark if published != exact else ""
-    return str(published), f"exactly {exact}{differs}", NOTHING, NOTHING, NOTHING
-
-
-def _cells(
-    published: Mapping[str, float] | None,
-    measured: Mapping[str, float] | None,
-    interval: list[float] | None,
-    check: Check | None,
-) -> tuple[str, ...]:
-    return spread_text(published), spread_text(measured), interval_text(interval), *verdict(check)
+def _theory_label(where: TablePlace) -> tuple[str, str]:
+    """Return the label of a row of theory, and the mark of its footnote."""
+    if where.epsilon is None:
+        return "Theorem 1: ζ", "¹"
+    if where.algorithm == "theory_local_tau":
+        return "Theory, local: τ", "³"
+    return "Theorem 2: τ", "¹" if where.epsilon == "0.1" else "²"

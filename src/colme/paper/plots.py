@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.paper.experiments import EXTRA_ALGORITHMS, IDENTIFIERS
-from colme.paper.numbers import Results, convergence_of
 from colme.paper.results import Result
+from colme.paper.table_values import Results, convergence_of
 from colme.paper.theorems import identified, sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-__all__ = ["distribution", "error", "precision", "sweep_of_gaps"]
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; line styles help in print.
 _BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"

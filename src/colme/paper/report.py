@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from colme.pages import Table, figure_html, figures_html, page_html, tables_html
-from colme.paper import reading
+from colme.pages import TextTable as Table
+from colme.pages import figure_html, figures_html, page_html, tables_html
+from colme.paper import commentary
 from colme.paper.checks import compare
 from colme.paper.claims import Claim
 from colme.paper.experiments import EXTRA_ALGORITHMS
+from colme.paper.figure_list import FIGURES
 from colme.paper.more_tables import (
     imperfect_table,
     likely_table,
@@ -23,14 +25,12 @@ from colme.paper.more_tables import (
     sweep_table,
     two_class_table,
 )
-from colme.paper.panels import PANELS
 from colme.paper.paper_tables import class_estimation_table, convergence_table
 from colme.paper.tables import claim_table, summary
 
 if TYPE_CHECKING:
     from colme.paper.figures import Drawing
 
-__all__ = ["report_html"]
 
 Content = Mapping[str, Any]
 
@@ -70,42 +70,42 @@ _SECTIONS = (
     _Section(
         "Who is like me: class estimation",
         "class_estimation_time",
-        reading.read_class_estimation,
+        commentary.read_class_estimation,
         _class_estimation,
         ("precision-three-class", "precision-0.2-0.8", "precision-0.4-0.8", "precision-0.2-0.4"),
     ),
     _Section(
         "What is my mean: convergence, all agents",
         "convergence_time",
-        reading.read_convergence,
+        commentary.read_convergence,
         lambda content: [convergence_table(content, "all", e) for e in ("0.1", "0.01")],
         ("error-three-class", "convergence-0.1", "convergence-0.01"),
     ),
     _Section(
         "Convergence, class by class",
         "convergence_time",
-        reading.read_classes,
+        commentary.read_classes,
         _by_class,
         ("error-class-0.2", "error-class-0.4", "error-class-0.8"),
     ),
     _Section(
         "The 2-class problem",
         "two_class",
-        reading.read_two_class,
+        commentary.read_two_class,
         lambda content: [two_class_table(content["two_class"])],
         ("precision-two-class", "error-two-class"),
     ),
     _Section(
         "Imperfect classes",
         "imperfect_classes",
-        reading.read_imperfect,
+        commentary.read_imperfect,
         lambda content: [imperfect_table(*item) for item in content["imperfect_classes"].items()],
         ("imperfect-separated", "imperfect-overlapping"),
     ),
     _Section(
         "Theory across gaps",
         "gap_sweep",
-        reading.read_gaps,
+        commentary.read_gaps,
         lambda content: [sweep_table(content["gap_sweep"])],
         ("gap-sweep",),
     ),
@@ -148,7 +148,7 @@ def report_html(
 def _section_html(
     number: int, section: _Section, content: Content, drawings: Mapping[str, Drawing]
 ) -> str:
-    captions = {panel.name: panel.caption for panel in PANELS}
+    captions = {figure.name: figure.caption for figure in FIGURES}
     figures = [
         figure_html(drawings[name].svg, captions[name])
         for name in section.figures

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.experiment import Experiment
+from colme.experiment import Experiment, Measures
 from colme.metrics import Band
 from colme.problem import Problem
 from colme.theory import Situation
 
-__all__ = ["Curve", "Measured", "OneRun", "Result"]
-
 Array = NDArray[np.float64]
-Times = NDArray[np.int64]
+Times = NDArray[np.integer[Any]]
 
 
 @dataclass
-class Curve:
+class CurveOverRuns:
     """Mean and standard deviation over runs of values[time, agent], folded run by run.
 
     Examples
     --------
-    >>> curve = Curve()
+    >>> curve = CurveOverRuns()
     >>> for run in ([[1.0, 2.0]], [[3.0, 2.0]]):
     ...     curve.fold(np.array(run))
     >>> band = curve.over()
@@ -55,67 +54,68 @@ class Curve:
         return Band(self.mean[chosen].mean(axis=-1), std.mean(axis=-1))
 
 
-@dataclass(frozen=True)
-class OneRun:
-    """What one algorithm did in one run: times[agent], and values[time, agent] by curve.
-
-    `identification` is about the class that is guaranteed, `likely` about the one that is only
-    probable; each is None if it was not followed.
+class OneRun(NamedTuple):
+    """What one algorithm achieved in one run: errors and times, and values[time, agent] by curve.
 
     Examples
     --------
-    >>> OneRun(np.array([3]), {"0.1": np.array([5])}, {}).identification.tolist()
-    [3]
+    >>> from colme import simulate
+    >>> from colme.experiment import measure_result
+    >>> trajectory = simulate([[0.0, 0.0]] * 3, "local", sigma=0.1)
+    >>> OneRun(measure_result(trajectory, np.zeros(2), (0.1,)), {}).measures.name
+    'local'
     """
 
-    identification: Times | None
-    convergence: Mapping[str, Times]
+    measures: Measures
     curves: Mapping[str, Array]
-    likely: Times | None = None
 
 
+@dataclass
 class Measured:
-    """What one algorithm did in all runs.
+    """What one algorithm achieved in all runs; times are [run, agent].
+
+    Attributes
+    ----------
+    identification
+        Identification times of the guaranteed class; None if classes were not followed.
+    likely
+        The same of the likely class, which carries no guarantee; None if it was not followed.
+    convergence
+        Convergence times by epsilon, written as in ``0.01``.
+    curves
+        By name.
 
     Examples
     --------
-    >>> measured = Measured()
-    >>> measured.fold(OneRun(None, {"0.1": np.array([5, 7])}, {}))
-    >>> measured.identification is None, measured.convergence["0.1"].tolist()
-    (True, [[5, 7]])
+    >>> from colme import simulate
+    >>> from colme.experiment import measure_result
+    >>> measured, trajectory = Measured(), simulate([[0.0, 0.0]] * 3, "local", sigma=0.1)
+    >>> for run in range(3):
+    ...     measured.fold(OneRun(measure_result(trajectory, np.zeros(2), (0.1,)), {}))
+    >>> measured.convergence["0.1"].tolist()
+    [[1, 1], [1, 1], [1, 1]]
     """
 
-    def __init__(self) -> None:
-        self.curves: dict[str, Curve] = {}
-        self._identification: list[Times] = []
-        self._likely: list[Times] = []
-        self._convergence: dict[str, list[Times]] = {}
+    identification: Times | None = None
+    likely: Times | None = None
+    convergence: dict[str, Times] = field(default_factory=dict)
+    curves: dict[str, CurveOverRuns] = field(default_factory=dict)
 
     def fold(self, run: OneRun) -> None:
         """Take in one more run."""
-        if run.identification is not None:
-            self._identification.append(run.identification)
-        if run.likely is not None:
-            self._likely.append(run.likely)
-        for epsilon, times in run.convergence.items():
-            self._convergence.setdefault(epsilon, []).append(times)
+        measures = run.measures
+        self.identification = _stacked(self.identification, measures.identification_times)
+        self.likely = _stacked(self.likely, measures.likely_identification_times)
+        for epsilon, times in measures.convergence_times.items():
+            key = f"{epsilon:g}"
+            self.convergence[key] = np.vstack((*self.convergence.get(key, ()), times))
         for name, values in run.curves.items():
-            self.curves.setdefault(name, Curve()).fold(values)
+            self.curves.setdefault(name, CurveOverRuns()).fold(values)
 
-    @property
-    def identification(self) -> Times | None:
-        """Identification times[run, agent], or None if classes were not followed."""
-        return np.stack(self._identification) if self._identification else None
 
-    @property
-    def likely(self) -> Times | None:
-        """The same of the likely class, of which nothing is guaranteed; None if not followed."""
-        return np.stack(self._likely) if self._likely else None
-
-    @property
-    def convergence(self) -> dict[str, Times]:
-        """Convergence times[run, agent] by epsilon, written as in ``0.01``."""
-        return {epsilon: np.stack(times) for epsilon, times in self._convergence.items()}
+def _stacked(before: Times | None, new: Times | None) -> Times | None:
+    """Return the times of all runs, those of one more included."""
+    return new if before is None or new is None else np.vstack((before, new))
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from colme.pages import FAILS, HOLDS, NOTHING, Table
+from colme.pages import FAILS, HOLDS, NOTHING
+from colme.pages import TextTable as Table
 from colme.paper.checks import Check
 from colme.paper.claims import Claim
-
-__all__ = [
-    "claim_table",
-    "interval_text",
-    "percent",
-    "spread_text",
-    "summary",
-    "verdict",
-]
 
 _WHY_OFF = (
     "No margin was widened. What other draws of the classes tell: at error 0.1 the times "

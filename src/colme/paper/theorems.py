@@ -13,8 +13,6 @@ import numpy as np
 from colme import metrics, theory
 from colme.paper.results import Measured, Result, Times
 
-__all__ = ["DECIMALS", "identified", "imperfect", "spread", "sweep", "within_theory"]
-
 DECIMALS = 2
 """Times are rounded to this many decimals."""
 

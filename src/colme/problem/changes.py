@@ -1,21 +1,21 @@
 """Means that change while streams run.
 
-Lives here: a change, the means that follow from several, and who changes with whom.  Must not know
-noise, seeds or algorithms.
+Lives here: changes, what follows from them for steps and samples, and who changes with whom.  Must
+not know noise, seeds or algorithms.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-
-__all__ = ["Change", "check_changes", "cohorts_of", "means_at", "means_of_streams"]
 
 Array = NDArray[np.float64]
 
@@ -52,20 +52,34 @@ def check_changes(changes: Iterable[Change], n_agents: int) -> tuple[Change, ...
     [4, 9]
     """
     ordered = tuple(sorted(changes, key=operator.attrgetter("time")))
-    seen: set[tuple[int, int]] = set()
-    for change in ordered:
-        for agent in change.agents:
-            if agent >= n_agents:
-                raise ValueError(
-                    f"a change names agents 0 to {n_agents - 1}; received agent {agent}"
-                )
-            if (change.time, agent) in seen:
-                raise ValueError(
-                    f"an agent changes at most once per step; received two changes of agent "
-                    f"{agent} at step {change.time}: drop one"
-                )
-            seen.add((change.time, agent))
+    at_step = Counter((change.time, agent) for change in ordered for agent in change.agents)
+    for (time, agent), n_changes in at_step.items():
+        if agent >= n_agents:
+            raise ValueError(f"a change names agents 0 to {n_agents - 1}; received agent {agent}")
+        if n_changes > 1:
+            raise ValueError(
+                f"an agent changes at most once per step; received {n_changes} changes of agent "
+                f"{agent} at step {time}: keep one"
+            )
     return ordered
+
+
+def check_horizon(horizon: int, changes: Iterable[Change]) -> int:
+    """Return the horizon, or raise ValueError if a change comes after its last step.
+
+    Examples
+    --------
+    >>> check_horizon(100, [Change(9, [0], 0.5)])
+    100
+    """
+    horizon = _check.positive_int("horizon", horizon)
+    last = max((change.time for change in changes), default=1)
+    if last > horizon:
+        raise ValueError(
+            f"changes must lie within the {horizon} steps of the horizon; received one at step "
+            f"{last}: drop it or draw more steps"
+        )
+    return horizon
 
 
 def means_at(true_means: Array, changes: Sequence[Change], times: ArrayLike) -> Array:
@@ -85,39 +99,40 @@ def means_at(true_means: Array, changes: Sequence[Change], times: ArrayLike) -> 
     return means
 
 
-def means_of_streams(
-    true_means: Array,
-    changes: Sequence[Change],
-    length: int,
-    arrivals: NDArray[np.int32] | None = None,
-) -> Array:
-    """Return the mean of every sample of every stream, [sample, agent]; changes in order of time.
+class MeanShift(NamedTuple):
+    """From this sample of its stream on, counted from 0, an agent has that mean.
 
-    Parameters
-    ----------
-    true_means
-        The mean of each agent at the start.
-    changes
-        What changes, in order of time.
-    length
-        How many samples of each stream.
-    arrivals
-        How many samples each agent receives at each step, [time, agent]; one if not given.
+    Examples
+    --------
+    >>> MeanShift(sample=3, agent=0, mean=0.8).sample
+    3
+    """
+
+    sample: int
+    agent: int
+    mean: float
+
+
+def mean_shifts(
+    changes: Iterable[Change], batch: int = 1, arrivals: NDArray[np.int32] | None = None
+) -> Iterator[MeanShift]:
+    """Yield at which sample of which stream each change comes, in the order of the changes.
+
+    A step brings `batch` samples, or arrivals[time, agent].
 
     Examples
     --------
     >>> arrivals = np.array([[2, 0], [0, 1], [1, 1]], np.int32)
-    >>> means_of_streams(np.zeros(2), [Change(2, [0, 1], 1.0)], 3, arrivals).tolist()
-    [[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]]
+    >>> list(mean_shifts([Change(2, [0], 1.0)], arrivals=arrivals))
+    [MeanShift(sample=2, agent=0, mean=1.0)]
     """
-    means = np.tile(true_means, (length, 1))
     for change in changes:
+        n_steps = change.time - 1
         for agent in change.agents:
-            before = change.time - 1
+            n_samples = n_steps * batch
             if arrivals is not None:
-                before = int(arrivals[:before, agent].sum(dtype=np.int64))
-            means[before:, agent] = change.mean
-    return means
+                n_samples = int(arrivals[:n_steps, agent].sum(dtype=np.int64))
+            yield MeanShift(n_samples, agent, change.mean)
 
 
 def cohorts_of(labels: NDArray[np.int64], changes: Sequence[Change]) -> NDArray[np.int64]:
@@ -153,10 +168,8 @@ def _agents(values: Iterable[int]) -> tuple[int, ...]:
         raise ValueError(
             f"agents must list whole numbers 0, 1, 2, ...; received {values!r}"
         ) from None
-    if not agents or agents[0] < 0:
+    if not agents or agents[0] < 0 or len(set(agents)) < len(agents):
         raise ValueError(
-            f"agents must list at least one agent, each 0 or greater; received {values!r}"
+            f"agents must name at least one agent, each once and 0 or greater; received {values!r}"
         )
-    if len(set(agents)) < len(agents):
-        raise ValueError(f"agents must name each agent once; received {values!r}")
     return agents

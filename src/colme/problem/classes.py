@@ -6,13 +6,28 @@ Lives here: labels, local biases, and who moves.  Must not know noise, samples o
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 
-__all__ = ["check_classes", "class_mean", "draw_biases", "draw_labels", "draw_movers"]
+
+class ClassSettings(TypedDict, total=False):
+    """Settings that `Problem.gaussian` and `Problem.bernoulli` pass on to `Problem.of_classes`.
+
+    Examples
+    --------
+    >>> from colme import Problem
+    >>> settings: ClassSettings = {"class_sizes": [2, 1], "seed": 3}
+    >>> Problem.bernoulli([0.2, 0.8], **settings).labels.tolist()
+    [0, 0, 1]
+    """
+
+    class_sizes: Sequence[int] | None
+    bias: float | ArrayLike
+    seed: int
 
 
 def check_classes(labels: NDArray[np.int64], true_means: NDArray[np.float64]) -> None:
@@ -43,7 +58,7 @@ def draw_labels(
     n_agents: int | None,
     class_sizes: Sequence[int] | None,
 ) -> NDArray[np.int64]:
-    """Return the class of each agent: drawn uniformly, or so many of each as the sizes say.
+    """Return the class of each agent: drawn uniformly, or in order with the given sizes.
 
     Examples
     --------

@@ -5,20 +5,25 @@ Lives here: problems and their streams.  Must not know algorithms.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-from colme.noise import Bernoulli, Gaussian, Noise
-from colme.problem.changes import Change, check_changes, cohorts_of, means_at
-from colme.problem.classes import check_classes, class_mean, draw_biases, draw_labels, draw_movers
-from colme.problem.drawing import Arrived, arrivals_of_runs, fill_run, length_of
-from colme.problem.flow import Flow
-
-__all__ = ["Problem"]
+from colme.noise import Bernoulli, Gaussian, NoiseLaw
+from colme.problem.changes import Change, check_changes, cohorts_of, mean_shifts, means_at
+from colme.problem.classes import (
+    ClassSettings,
+    check_classes,
+    class_mean,
+    draw_biases,
+    draw_labels,
+    draw_movers,
+)
+from colme.problem.sample_stream import SampleStream, draw_runs
 
 Array = NDArray[np.float64]
 Changes = Iterable[Change]
@@ -48,7 +53,7 @@ class Problem:
     """
 
     def __init__(
-        self, labels: ArrayLike, true_means: ArrayLike, noise: Noise, changes: Changes = ()
+        self, labels: ArrayLike, true_means: ArrayLike, noise: NoiseLaw, changes: Changes = ()
     ) -> None:
         self.labels = np.asarray(labels)
         self.true_means = np.asarray(true_means, dtype=np.float64)
@@ -137,7 +142,7 @@ class Problem:
 
         Run r is the same whether 10 or 1000 runs are asked for.
 
-        With `arrivals`, int[time, agent] or [run, time, agent], agents receive so many samples at
+        With `arrivals`, int[time, agent] or [run, time, agent], agents receive that many samples at
         each step, and the result is samples[run, k, agent]: the k-th of each stream, with the mean
         of the step at which it arrives.  Streams that end sooner are filled up.
 
@@ -148,13 +153,9 @@ class Problem:
         >>> bool((few == many[:2]).all())
         True
         """
-        runs = _check.positive_int("runs", runs)
-        arrived = arrivals_of_runs(arrivals, horizon, runs, self.n_agents, self.changes)
-        length = max(length_of(one, horizon) for one in arrived)
-        samples = np.empty((runs, length, self.n_agents))
-        for run in range(runs):
-            self._fill(samples[run], run, seed, arrived[run])
-        return samples
+        numbers = range(_check.positive_int("runs", runs))
+        truth = self.noise, self.true_means, self.changes
+        return draw_runs(*truth, numbers, horizon, seed, arrivals)
 
     def draw_run(
         self, horizon: int, run: int = 0, seed: int = 0, arrivals: ArrayLike | None = None
@@ -170,38 +171,37 @@ class Problem:
         >>> bool((one == many[3]).all())
         True
         """
-        (arrived,) = arrivals_of_runs(arrivals, horizon, 1, self.n_agents, self.changes)
-        samples = np.empty((length_of(arrived, horizon), self.n_agents))
-        self._fill(samples, run, seed, arrived)
+        truth = self.noise, self.true_means, self.changes
+        samples: Array = draw_runs(*truth, [run], horizon, seed, arrivals)[0]
         return samples
 
-    def flow(self, run: int = 0, seed: int = 0, batch: int = 1) -> Flow:
+    def sample_stream(self, run: int = 0, seed: int = 0, batch: int = 1) -> SampleStream:
         """Return the samples of one run, to be taken block by block: what `draw_run` gives.
 
-        With `batch` samples a step, changes come so many times as many samples later.
+        A step brings `batch` samples; changes come at the same step.
 
         Examples
         --------
         >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=4)
-        >>> flow = problem.flow(run=3, seed=7)
-        >>> bool((flow.take(2) == problem.draw_run(5, run=3, seed=7)[:2]).all())
+        >>> stream = problem.sample_stream(run=3, seed=7)
+        >>> bool((stream.take(2) == problem.draw_run(5, run=3, seed=7)[:2]).all())
         True
         """
-        changes = [replace(one, time=(one.time - 1) * batch + 1) for one in self.changes]
-        return Flow(self.noise, self.true_means, changes, run, seed)
+        shifts = mean_shifts(self.changes, batch)
+        return SampleStream(self.noise, self.true_means, shifts, run, seed)
 
-    def _fill(self, samples: Array, run: int, seed: int, arrivals: Arrived) -> None:
-        changes = self.changes if arrivals is None else ()
-        flow = Flow(self.noise, self.true_means, changes, run, seed)
-        fill_run(flow, self.true_means, self.changes, arrivals, samples)
+    def flow(self, run: int = 0, seed: int = 0, batch: int = 1) -> SampleStream:
+        """Return `sample_stream`, which had this name before."""
+        warnings.warn("Problem.flow is now sample_stream", DeprecationWarning, stacklevel=2)
+        return self.sample_stream(run, seed, batch)
 
     @classmethod
     def of_classes(
         cls,
-        noise: Noise,
+        noise: NoiseLaw,
         class_means: Sequence[float] | Array,
-        *,
         n_agents: int | None = None,
+        *,
         class_sizes: Sequence[int] | None = None,
         bias: float | ArrayLike = 0.0,
         seed: int = 0,
@@ -245,53 +245,34 @@ class Problem:
         n_agents: int | None = None,
         *,
         sigma: float | Sequence[float] | Array,
-        class_sizes: Sequence[int] | None = None,
-        bias: float | ArrayLike = 0.0,
-        seed: int = 0,
+        **others: Unpack[ClassSettings],
     ) -> Problem:
-        """Return a problem with normal noise; the parameters are those of `of_classes`.
+        """Return a problem with normal noise, whose `sigma` is one for all agents, or one for each.
 
-        `sigma` is one for all agents, or one for each.
+        The other settings are those of `of_classes`: `class_sizes`, `bias` and `seed`.
 
         Examples
         --------
         >>> Problem.gaussian([0.2, 0.8], class_sizes=[1, 2], sigma=0.5).labels.tolist()
         [0, 1, 1]
         """
-        return cls.of_classes(
-            Gaussian(sigma),
-            class_means,
-            n_agents=n_agents,
-            class_sizes=class_sizes,
-            bias=bias,
-            seed=seed,
-        )
+        return cls.of_classes(Gaussian(sigma), class_means, n_agents, **others)
 
     @classmethod
     def bernoulli(
         cls,
         class_means: Sequence[float] | Array,
         n_agents: int | None = None,
-        *,
-        class_sizes: Sequence[int] | None = None,
-        bias: float | ArrayLike = 0.0,
-        seed: int = 0,
+        **others: Unpack[ClassSettings],
     ) -> Problem:
-        """Return a problem of zeros and ones; the parameters are those of `of_classes`.
+        """Return a problem of zeros and ones; other settings as for `gaussian`, without `sigma`.
 
         Examples
         --------
         >>> Problem.bernoulli([0.2, 0.8], n_agents=4).sigma
         0.5
         """
-        return cls.of_classes(
-            Bernoulli(),
-            class_means,
-            n_agents=n_agents,
-            class_sizes=class_sizes,
-            bias=bias,
-            seed=seed,
-        )
+        return cls.of_classes(Bernoulli(), class_means, n_agents, **others)
 
     @classmethod
     def random(

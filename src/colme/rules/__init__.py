@@ -4,7 +4,17 @@ Lives here: who belongs, whom to ask, how to pool.  The plain agent passes rows 
 compiled simulator rows of arrays.  Must not know time, I/O or randomness.
 """
 
-from colme.rules.asking import (
+from colme.rules.class_test import (
+    belongs,
+    classify,
+    confirm_all,
+    is_confirmed,
+    optimistic_distance,
+    reset_peer,
+    reset_peers,
+    suspects,
+)
+from colme.rules.query import (
     Turn,
     makes_room,
     next_peer,
@@ -12,19 +22,9 @@ from colme.rules.asking import (
     take_turn,
     take_turn_among,
 )
-from colme.rules.belonging import (
-    begin_anew,
-    belongs,
-    classify,
-    is_shown,
-    optimistic_distance,
-    renew,
-    show_all,
-    suspects,
-)
-from colme.rules.pooling import class_uniform_sums, overlap_sums, overlap_weight, pool, simple_sums
 from colme.rules.robust import agreement, robust_mean
-from colme.rules.row import Choice, Flags, Numbers, Row, remember, view
+from colme.rules.row import Choice, Flags, Numbers, Row
+from colme.rules.weights import class_uniform_sums, overlap_sums, overlap_weight, pool, simple_sums
 
 __all__ = [
     "Choice",
@@ -33,11 +33,11 @@ __all__ = [
     "Row",
     "Turn",
     "agreement",
-    "begin_anew",
     "belongs",
     "class_uniform_sums",
     "classify",
-    "is_shown",
+    "confirm_all",
+    "is_confirmed",
     "makes_room",
     "next_peer",
     "next_room",
@@ -45,13 +45,11 @@ __all__ = [
     "overlap_sums",
     "overlap_weight",
     "pool",
-    "remember",
-    "renew",
+    "reset_peer",
+    "reset_peers",
     "robust_mean",
-    "show_all",
     "simple_sums",
     "suspects",
     "take_turn",
     "take_turn_among",
-    "view",
 ]

@@ -10,17 +10,15 @@ import math
 from colme._compile import compiled
 from colme.rules.row import Row
 
-__all__ = ["agreement", "robust_mean"]
-
 _REACH = 9.0
 """Peers 3 standard errors or more from where the others agree have no say: squared."""
 _N_PASSES = 5
-"""Weights and mean settle each other; more passes change the estimate by little."""
+"""Weights and mean determine each other; more passes change the estimate by little."""
 
 
 @compiled
 def agreement(off: float, votes: float, precision: float) -> float:
-    """Return how far a mean of so many votes is heard that is `off` from where others agree.
+    """Return the weight, from 0 to 1, of a mean that is `off` from where others agree.
 
     `precision` is one over the variance of a sample.
 
@@ -42,14 +40,15 @@ def agreement(off: float, votes: float, precision: float) -> float:
 def robust_mean(a: int, n: int, row: Row) -> float:
     """Return the mean on which agent a and the members near it agree; NaN without own samples.
 
-    Nobody has more votes than the agent has samples, and who is not near its own mean has none:
-    from there the estimate moves to where most votes are, and who is far from there is not heard.
-    How noisy samples are is taken from the agent's own.  It never leaves the agent's own interval.
+    A peer has at most as many votes as the agent has samples, and none if it is far from the
+    agent's own mean.  From there the estimate moves to where most votes are, and peers far from
+    that point have no weight.  The noise is that of the agent's own samples.  The estimate never
+    leaves the agent's own interval.
 
     Examples
     --------
-    >>> row = Row.blank(4)._replace(means=[0.0, 0.1, 0.2, 0.9], counts=[25.0] * 3 + [2500.0])
-    >>> row.squares[0] = 24.0
+    >>> row = Row.blank(4, mean=[0.0, 0.1, 0.2, 0.9], n_samples=[25.0] * 3 + [2500.0])
+    >>> row.views.squares[0] = 24.0
     >>> round(robust_mean(0, 4, row), 2)
     0.1
     >>> robust_mean(3, 4, row)
@@ -61,11 +60,12 @@ def robust_mean(a: int, n: int, row: Row) -> float:
     σ̂² = Σ (x - x̄)² / (n_a - 1).  From m = x̄_a, five times: m = Σ w_l x̄_l / Σ w_l with
     w_l = v_l `agreement`(x̄_l - m), and w_a = n_a for the agent itself.
     """
-    means, counts, member, shown = row.means, row.counts, row.member, row.shown
+    means, counts = row.views.mean, row.views.n_samples
+    member, confirmed = row.member, row.confirmed
     own, most = means[a], counts[a]
     if not most > 0.0:
         return math.nan
-    variance = row.squares[a] / (most - 1.0) if most > 1.0 else 0.0
+    variance = row.views.squares[a] / (most - 1.0) if most > 1.0 else 0.0
     if not variance > 0.0:
         return own
     gate, precision = math.log(1.0 + most) * variance / most, 1.0 / variance
@@ -77,12 +77,12 @@ def robust_mean(a: int, n: int, row: Row) -> float:
             gap = means[l] - own
             near = gap * gap * votes <= gate * (most + votes)
             weight = votes * agreement(means[l] - center, votes, precision)
-            weight = weight if member[l] & shown[l] & near else 0.0
+            weight = weight if member[l] & confirmed[l] & near else 0.0
             weights += weight
             total += weight * means[l]
         # The agent itself was heard as others are; what its votes lack is added.
-        heard = agreement(own - center, most, precision) if member[a] & shown[a] else 0.0
+        heard = agreement(own - center, most, precision) if member[a] & confirmed[a] else 0.0
         lack = most - most * heard
         center = (total + lack * own) / (weights + lack)
     shift = center - own
-    return own + min(max(shift, -row.radii[a]), row.radii[a])
+    return own + min(max(shift, -row.views.radius[a]), row.views.radius[a])

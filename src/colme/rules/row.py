@@ -12,58 +12,43 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colme._compile import compiled
 from colme.algorithm import Algorithm
-from colme.summary import View
-
-__all__ = ["Choice", "Flags", "Numbers", "Row", "remember", "view"]
+from colme.summary import UNHEARD, View
 
 Numbers: TypeAlias = MutableSequence[float] | NDArray[np.float64]
 Flags: TypeAlias = MutableSequence[bool] | NDArray[np.bool_]
 
 
 class Row(NamedTuple):
-    """What an agent remembers: a view of each peer it knows, and one of itself.
+    """One agent's memory: a column for each field of `View`, and two flags.
 
-    Every field but the last two is a field of `View`, with one entry per agent; `member` is who is
-    in the class, as far as was last decided, and `shown` who is shown to be close enough to be
-    pooled: everybody, unless the algorithm wants that shown first.
+    Attributes
+    ----------
+    views
+        What is known of each agent.
+    member
+        Who is in the optimistic class.  Agents never heard of belong to it: their intervals have
+        no ends.
+    confirmed
+        Who is shown to have a mean close enough; everybody, unless the algorithm asks for that.
 
     Examples
     --------
-    >>> Row.blank(2).radii
-    [inf, inf]
+    >>> Row.blank(2, mean=[0.0, 0.5]).views.mean
+    [0.0, 0.5]
     """
 
-    means: Numbers
-    counts: Numbers
-    radii: Numbers
-    precisions: Numbers
-    spreads: Numbers
-    slopes: Numbers
-    offsets: Numbers
-    squares: Numbers
-    epochs: Numbers
+    views: View[Numbers]
     member: Flags
-    shown: Flags
+    confirmed: Flags
 
     @staticmethod
-    def blank(n: int) -> Row:
-        """Return a row of lists, for n agents never heard of."""
-        mean, n_samples, radius, precision, spread, slope, offset, squares, epoch = View()
-        return Row(
-            means=[mean] * n,
-            counts=[n_samples] * n,
-            radii=[radius] * n,
-            precisions=[precision] * n,
-            spreads=[spread] * n,
-            slopes=[slope] * n,
-            offsets=[offset] * n,
-            squares=[squares] * n,
-            epochs=[epoch] * n,
-            member=[True] * n,
-            shown=[True] * n,
-        )
+    def blank(
+        n: int, member: Flags | None = None, confirmed: Flags | None = None, **columns: Numbers
+    ) -> Row:
+        """Return a row of lists for n agents, never heard of but for the columns given."""
+        views: View[Numbers] = View(*([value] * n for value in UNHEARD))
+        return Row(views._replace(**columns), member or [True] * n, confirmed or [True] * n)
 
 
 class Choice(NamedTuple):
@@ -102,47 +87,3 @@ class Choice(NamedTuple):
             -math.log(gamma),
             math.inf if algorithm.within is None else algorithm.within,
         )
-
-
-@compiled
-def view(row: Row, l: int) -> View:
-    """Return what the row holds about agent l.
-
-    Examples
-    --------
-    >>> view(Row.blank(1), 0) == View()
-    True
-    """
-    return View(
-        row.means[l],
-        row.counts[l],
-        row.radii[l],
-        row.precisions[l],
-        row.spreads[l],
-        row.slopes[l],
-        row.offsets[l],
-        row.squares[l],
-        row.epochs[l],
-    )
-
-
-@compiled
-def remember(row: Row, l: int, seen: View) -> None:
-    """Write into the row what is now known of agent l.
-
-    Examples
-    --------
-    >>> row = Row.blank(2)
-    >>> remember(row, 1, View(mean=0.5, n_samples=3))
-    >>> row.means, row.counts
-    ([0.0, 0.5], [0.0, 3])
-    """
-    row.means[l] = seen.mean
-    row.counts[l] = seen.n_samples
-    row.radii[l] = seen.radius
-    row.precisions[l] = seen.precision
-    row.spreads[l] = seen.spread
-    row.slopes[l] = seen.slope
-    row.offsets[l] = seen.offset
-    row.squares[l] = seen.squares
-    row.epochs[l] = seen.epoch

@@ -6,14 +6,13 @@ Lives here: the study.  Must not know how it is written down.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from colme import metrics, theory
+from colme import theory
 from colme.algorithm import resolve
-from colme.studies.study import Curve, Study
+from colme.experiment import ArrivalsSpec
+from colme.studies.study import Curve, Row, Study
 from colme.studies.work import DELTA, SIGMA, Work, curve_of, three_classes
-
-__all__ = ["ALGORITHMS", "PARTS", "QUESTION", "SIZES", "measure"]
 
 QUESTION = "How much communication does waiting save, and what does it cost?"
 SIZES = (1, 2, 5, 10, 20)
@@ -35,7 +34,7 @@ _COLUMNS = (
 )
 
 
-class _Found(NamedTuple):
+class _Averages(NamedTuple):
     """Average queries until the class is known and until the error is small; what is promised."""
 
     known: float
@@ -68,52 +67,49 @@ def measure(
             f"and {many / few / saved:.1f} times more samples"
         )
     n_open = sum(each.n_open for each in found.values())
-    return Study(
-        name="batches",
-        question=QUESTION,
-        answer=f"At m = {many} instead of {few}, {'; '.join(answers)}.",
-        columns=_COLUMNS,
-        rows=tuple(_cells(name, m, each) for (name, m), each in found.items()),
-        curves=_curves(found, algorithms, sizes),
-        x_label="samples between two queries, m",
-        y_label="until the class is known",
-        log="xy",
-        notes=(
-            f"Averages over agents; {n_open} cases were not within the horizon.",
-            f"Hearing of everybody once takes {n_agents - 1} queries, and no waiting saves these.",
-            "Theory: Theorems 1 and J in batches, which hold for each agent with probability 1 - "
-            f"{DELTA / 8:g}.",
+    return work.study(
+        "batches",
+        QUESTION,
+        f"At m = {many} instead of {few}, {'; '.join(answers)}.",
+        (_COLUMNS, [_cells(name, m, each) for (name, m), each in found.items()]),
+        (
+            _curves(found, algorithms, sizes),
+            "samples between two queries, m",
+            "until the class is known",
+            "xy",
         ),
-        runs=work.runs,
-        seed=work.seed,
+        f"Averages over agents; {n_open} cases were not within the horizon.",
+        f"Hearing of everybody once takes {n_agents - 1} queries, and no waiting saves these.",
+        "Theory: Theorems 1 and J in batches, which hold for each agent with probability 1 - "
+        f"{DELTA / 8:g}.",
     )
 
 
-def _cells(name: str, m: int, f: _Found) -> tuple[str | float, ...]:
+def _cells(name: str, m: int, f: _Averages) -> Row:
     counted = (f.known, f.known * m, f.promised, f.promised * m, f.near, f.near * m)
     return (f"{name}, m = {m}", *counted)
 
 
-def _measure(work: Work, n_agents: int, name: str, m: int) -> _Found:
-    problem = three_classes(n_agents)
-    samples = work.draw(problem, m * max(4000 // m, 3 * n_agents))
-    trajectory = work.simulate(
-        f"{name}, m = {m}", samples, name, sigma=SIGMA, labels=problem.labels, arrivals=m
-    )
-    known = metrics.identification_times(trajectory)
-    near = metrics.convergence_times(trajectory, problem.true_means, _EPSILON)
+def _measure(work: Work, n_agents: int, name: str, m: int) -> _Averages:
+    steps = max(4000 // m, 3 * n_agents)
+    tables: dict[str, Any] = {"arrivals": ArrivalsSpec(batch=m), "epsilons": (_EPSILON,)}
+    scenario = work.scenario(three_classes(n_agents), steps, **tables)
+    measures = scenario.measure(work.simulate(f"{name}, m = {m}", scenario, name))
+    known, near = measures.identification_times, measures.convergence_times[_EPSILON]
+    assert known is not None
     test = resolve(name).class_test.word
-    situation = theory.Situation(problem.true_means, SIGMA, DELTA, class_test=test, batch=m)
-    return _Found(
+    means = scenario.problem.true_means
+    situation = theory.Situation(means, SIGMA, DELTA, class_test=test, batch=m)
+    return _Averages(
         float(known.mean()),
         float(near.mean()),
         float(theory.identification_times(situation).mean()),
-        int((known > trajectory.horizon).sum() + (near > trajectory.horizon).sum()),
+        int((known > steps).sum() + (near > steps).sum()),
     )
 
 
 def _curves(
-    found: dict[tuple[str, int], _Found], algorithms: Sequence[str], sizes: Sequence[int]
+    found: dict[tuple[str, int], _Averages], algorithms: Sequence[str], sizes: Sequence[int]
 ) -> tuple[Curve, ...]:
     curves = []
     for name in algorithms:

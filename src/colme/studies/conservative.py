@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from colme import metrics, theory
 from colme.algorithm import ALGORITHMS
+from colme.experiment import Measures
 from colme.problem import Problem
-from colme.studies.study import Study
+from colme.studies.study import Row, Study
 from colme.studies.work import DELTA, SIGMA, Work, curve_of, three_classes
-from colme.trajectory import Trajectory
-
-__all__ = ["PARTS", "QUESTION", "WITHIN", "measure"]
 
 QUESTION = "What is gained by pooling only peers shown to be near, and what does it cost?"
 PARTS = 9
@@ -50,36 +48,28 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
     >>> study.value("sharp, within 0.1", "error below 0.1") == study.value("local", _COLUMNS[5])
     True
     """
-    problem = three_classes(n_agents)
-    samples = work.draw(problem, horizon)
-    rows, curves = [], []
+    rows: list[Any] = []
+    curves = []
     for label, name, within in _cases():
-        trajectory = work.simulate(
-            label, samples, name, sigma=SIGMA, labels=problem.labels, within=within
-        )
-        rows.append(_cells(label, trajectory, problem, _shown(problem, name, within)))
+        tables: dict[str, Any] = {"within": within, "epsilons": (_COARSE, _FINE)}
+        scenario = work.scenario(three_classes(n_agents), horizon, **tables)
+        trajectory = work.simulate(label, scenario, name)
+        errors = metrics.errors(trajectory, scenario.problem.true_means)
+        measures = scenario.measure(trajectory)
+        rows.append(_cells(label, measures, errors, _shown(scenario.problem, name, within)))
         if within in (None, WITHIN[1]):
-            error = metrics.errors(trajectory, problem.true_means).mean(axis=(0, 2))
             short = label.replace("-round-robin", "-RR")
-            curves.append(curve_of(short, *_thinned(trajectory.times, error)))
-    return Study(
-        name="conservative",
-        question=QUESTION,
-        answer=_answer({str(cells[0]): cells for cells in rows}),
-        columns=_COLUMNS,
-        rows=tuple(rows),
-        curves=tuple(curves),
-        x_label="time step",
-        y_label="distance to true mean",
-        log="xy",
-        notes=(
-            "The smallest gap between classes is 0.2: with `within` up to that, no stranger is "
-            f"ever pooled, for each agent with probability 1 - {DELTA / 8:g}.",
-            "The worst agent is that of all runs.  Theory: Theorem S, averaged over agents.  "
-            "Averages take agents that are not below as below one step after the end.",
-        ),
-        runs=work.runs,
-        seed=work.seed,
+            curves.append(curve_of(short, *_thinned(trajectory.times, errors.mean(axis=(0, 2)))))
+    return work.study(
+        "conservative",
+        QUESTION,
+        _answer({str(cells[0]): cells for cells in rows}),
+        (_COLUMNS, rows),
+        (curves, "time step", "distance to true mean", "xy"),
+        "The smallest gap between classes is 0.2: with `within` up to that, no stranger is "
+        f"ever pooled, for each agent with probability 1 - {DELTA / 8:g}.",
+        "The worst agent is that of all runs.  Theory: Theorem S, averaged over agents.  "
+        "Averages take agents that are not below as below one step after the end.",
     )
 
 
@@ -99,23 +89,15 @@ def _shown(problem: Problem, name: str, within: float | None) -> float | None:
     return float(theory.shown_times(situation, within).mean())
 
 
-def _cells(
-    label: str, trajectory: Trajectory, problem: Problem, shown: float | None
-) -> tuple[Any, ...]:
-    errors = metrics.errors(trajectory, problem.true_means)
-    early, later = (
-        errors[:, min(step, trajectory.horizon) - 1].ravel() for step in (_EARLY, _LATER)
-    )
-    coarse, fine = (
-        metrics.convergence_times(trajectory, problem.true_means, epsilon)
-        for epsilon in (_COARSE, _FINE)
-    )
+def _cells(label: str, measures: Measures, errors: NDArray[np.float64], shown: float | None) -> Row:
+    early, later = (errors[:, min(step, measures.horizon) - 1].ravel() for step in (_EARLY, _LATER))
+    coarse, fine = (measures.convergence_times[epsilon] for epsilon in (_COARSE, _FINE))
     return (
         label,
         *(float(value) for part in (early, later) for value in (part.mean(), part.max())),
         float(coarse.mean()),
         float(fine.mean()),
-        f"{(fine > trajectory.horizon).mean():.1%}",
+        f"{(fine > measures.horizon).mean():.1%}",
         shown,
     )
 

@@ -6,22 +6,20 @@ Lives here: the study.  Must not know how it is written down.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colme import metrics
 from colme.algorithm import ClassTest
-from colme.bounds import Bound, Discounted, Restarted, Windowed, usual_bound
+from colme.experiment import ChangeSpec, DriftSpec, Scenario
+from colme.experiment.bounds import bounds_of
 from colme.problem import Problem
+from colme.results import Record
 from colme.studies.study import Study
-from colme.studies.work import DELTA, SIGMA, Work, curve_of, three_classes
-from colme.trajectory import Record
-from colme.views import views_of
-
-__all__ = ["AFTER", "PARTS", "QUESTION", "measure"]
+from colme.studies.work import Work, curve_of, three_classes
+from colme.summary import views_of
 
 QUESTION = "What happens when some agents change, and which way of forgetting helps?"
 PARTS = 10
@@ -32,7 +30,7 @@ AFTER = (100, 400, 800)
 _EVERY = 10
 _EPSILON = 0.01
 _PLAIN, _RESTARTED = "nothing", "restarts"
-_ALONE, _TOLD = "alone", "alone, told of the change"
+_ALONE, _INFORMED = "alone", "alone, told of the change"
 
 Array = NDArray[np.float64]
 
@@ -52,31 +50,41 @@ def measure(
     >>> study.columns[1:4]
     ('fleet before', 'fleet 20 after', 'fleet 50 after')
     """
-    problem = three_classes(n_agents)
-    moving = problem.moving(0, to=2, share=1 / 3, time=change)
-    samples, calm = work.draw(moving, horizon), work.draw(problem, min(horizon, 1000))
+    moves = ChangeSpec.make({"at": change, "from": 0, "to": 2, "share": 1 / 3})
     times = Record(every=_EVERY).times(horizon, 1, 1, 1)
-    errors = _alone(samples, moving, times, change)
-    rows = [_cells(name, moving, errors[name], times, change, after) for name in errors]
-    for name, bound in _variants().items():
-        errors[name] = _errors(work, name, bound, moving, samples)
-        cells = _cells(name, moving, errors[name], times, change, after)
-        still = _calm_time(work, name, bound, problem, calm)
-        rows.append((*cells[:-3], *_alarms(bound, moving, samples, change), still))
+    moving = work.scenario(three_classes(n_agents, changes=(moves,)), horizon)
+    errors = _alone(moving, times, change)
+    rows: list[Any] = [
+        _cells(name, moving.problem, errors[name], times, change, after) for name in errors
+    ]
+    for name, drift in _variants().items():
+        moving = work.scenario(three_classes(n_agents, changes=(moves,)), horizon, drift=drift)
+        calm = work.scenario(
+            three_classes(n_agents), min(horizon, 1000), drift=drift, epsilons=(_EPSILON,)
+        )
+        record = Record(every=_EVERY, class_counts=False)
+        trajectory = work.simulate(name, moving, record=record)
+        assert trajectory.estimates is not None
+        targets = moving.problem.true_means_at(trajectory.times)
+        errors[name] = np.abs(trajectory.estimates - targets)
+        record = Record(class_counts=False)
+        still = calm.measure(work.simulate(f"{name}, no change", calm, record=record))
+        cells = _cells(name, moving.problem, errors[name], times, change, after)
+        small = float(still.convergence_times[_EPSILON].mean())
+        rows.append((*cells[:-3], *_alarms(moving, change), small))
     fleet = {name: each.mean(axis=(0, 2)) for name, each in errors.items()}
-    return Study(
-        name="drift",
-        question=QUESTION,
-        answer=_answer({str(cells[0]): cells for cells in rows}, after),
-        columns=_columns(after),
-        rows=tuple(rows),
-        curves=tuple(curve_of(name, times, error) for name, error in fleet.items()),
-        x_label="time step",
-        y_label="distance to true mean",
-        log="y",
-        notes=_notes(moving, change, work.runs),
-        runs=work.runs,
-        seed=work.seed,
+    return work.study(
+        "drift",
+        QUESTION,
+        _answer({str(cells[0]): cells for cells in rows}, after),
+        (_columns(after), rows),
+        (
+            [curve_of(name, times, error) for name, error in fleet.items()],
+            "time step",
+            "distance to true mean",
+            "y",
+        ),
+        *_notes(moving.problem, change, work.runs),
     )
 
 
@@ -101,16 +109,15 @@ def _notes(moving: Problem, change: int, runs: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _variants() -> Mapping[str, Bound]:
-    plain = usual_bound(ClassTest.JOINT, SIGMA, DELTA)
-    variants: dict[str, Bound] = {
-        _PLAIN: plain,
-        "window of 500": Windowed(plain, 500),
-        "discount of 0.998": Discounted(plain, 0.998),
-        _RESTARTED: Restarted(plain),
+def _variants() -> dict[str, DriftSpec | None]:
+    variants = {
+        _PLAIN: None,
+        "window of 500": DriftSpec(window=500),
+        "discount of 0.998": DriftSpec(discount=0.998),
+        _RESTARTED: DriftSpec(restart=True),
     }
     if importlib.util.find_spec("river") is not None:
-        variants["restarts, adwin"] = Restarted(plain, detector="adwin")
+        variants["restarts, adwin"] = DriftSpec(restart=True, detector="adwin")
     return variants
 
 
@@ -121,34 +128,19 @@ def _moved(problem: Problem) -> NDArray[np.bool_]:
     return moved
 
 
-def _alone(
-    samples: Array, problem: Problem, times: NDArray[np.int64], change: int
-) -> dict[str, Array]:
-    """Return the errors [run, time, agent] of agents alone; told of the change, movers restart."""
+def _alone(scenario: Scenario, times: NDArray[np.int64], change: int) -> dict[str, Array]:
+    """Return the errors [run, time, agent] of agents alone, that know of the change or not."""
+    samples, problem = scenario.samples, scenario.problem
     means = samples.cumsum(axis=1) / np.arange(1, samples.shape[1] + 1)[:, None]
-    told, moved = means.copy(), _moved(problem)
+    restarted, moved = means.copy(), _moved(problem)
     later = samples[:, change - 1 :, moved]
-    told[:, change - 1 :, moved] = later.cumsum(axis=1) / np.arange(1, later.shape[1] + 1)[:, None]
+    counts = np.arange(1, later.shape[1] + 1)[:, None]
+    restarted[:, change - 1 :, moved] = later.cumsum(axis=1) / counts
     targets = problem.true_means_at(times)
     return {
         name: np.abs(each[:, times - 1] - targets)
-        for name, each in ((_ALONE, means), (_TOLD, told))
+        for name, each in ((_ALONE, means), (_INFORMED, restarted))
     }
-
-
-def _errors(work: Work, name: str, bound: Bound, problem: Problem, samples: Array) -> Array:
-    record = Record(every=_EVERY, class_counts=False)
-    trajectory = work.simulate(name, samples, bound=bound, record=record)
-    assert trajectory.estimates is not None
-    return np.abs(trajectory.estimates - problem.true_means_at(trajectory.times))
-
-
-def _calm_time(work: Work, name: str, bound: Bound, problem: Problem, samples: Array) -> float:
-    """Return when errors are small if nothing changes."""
-    record = Record(class_counts=False)
-    trajectory = work.simulate(f"{name}, no change", samples, bound=bound, record=record)
-    times = metrics.convergence_times(trajectory, problem.true_means, _EPSILON)
-    return float(times.mean())
 
 
 def _cells(
@@ -170,13 +162,15 @@ def _cells(
     return (name, before, *both, back, None, None, None)
 
 
-def _alarms(bound: Bound, problem: Problem, samples: Array, change: int) -> tuple[Any, Any]:
+def _alarms(scenario: Scenario, change: int) -> tuple[Any, Any]:
     """Return after how many steps movers restart on average, and how many restarts are false."""
-    if not isinstance(bound, Restarted):
+    drift, problem = scenario.experiment.drift, scenario.problem
+    if drift is None or not drift.restart:
         return None, None
+    bound = bounds_of(problem, ClassTest.JOINT, None, drift)["bound"]
     moved, delays, n_false = _moved(problem), [], 0
-    for run in samples:
-        epochs = views_of(run, [bound] * problem.n_agents, with_squares=False).epochs
+    for run in scenario.samples:
+        epochs = views_of(run, [bound] * problem.n_agents, with_squares=False).epoch
         new = epochs[moved, change - 1 :] > epochs[moved, change - 2][:, None]
         found = new.any(axis=1)
         delays += new[found].argmax(axis=1).tolist()
@@ -187,7 +181,7 @@ def _alarms(bound: Bound, problem: Problem, samples: Array, change: int) -> tupl
 def _answer(rows: dict[str, tuple[Any, ...]], after: Sequence[int]) -> str:
     k = 1 + 2 * len(after)
     restarted, plain = rows[_RESTARTED], rows[_PLAIN]
-    against = [cells[k] / rows[_TOLD][k] for cells in (restarted, plain)]
+    against = [cells[k] / rows[_INFORMED][k] for cells in (restarted, plain)]
     cost = restarted[-1] / plain[-1] - 1
     back = [
         f"is back below twice its error after {cells[k + 1]} steps"

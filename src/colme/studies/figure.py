@@ -5,20 +5,18 @@ Lives here: colours, scales and labels.  Must not know how axes are made or save
 
 from __future__ import annotations
 
-import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colme.paper.panels import Panel
+from colme.paper.figure_list import FigureSpec, load_figures
 from colme.studies.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-__all__ = ["draw"]
 
 # Okabe and Ito's colours, which colour-blind readers tell apart.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -39,16 +37,9 @@ def draw(study: Study) -> bytes:
     >>> draw(study)[:5]
     b'<?xml'
     """
-    panel = Panel(study.name, (), study.question, partial(_lines, study=study))
-    drawing: bytes = _figures().draw(panel, {}).svg
+    figure = FigureSpec(study.name, (), study.question, partial(_lines, study=study))
+    drawing: bytes = load_figures().draw(figure, {}).svg
     return drawing
-
-
-def _figures() -> Any:
-    try:
-        return importlib.import_module("colme.paper.figures")
-    except ImportError:
-        raise ImportError("figures need matplotlib: pip install 'colme[paper]'") from None
 
 
 def _lines(ax: Axes, _results: Any, study: Study) -> None:

@@ -6,25 +6,23 @@ Lives here: the study.  Must not know how it is written down.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme.contacts import Contacts
-from colme.digest import Digest
-from colme.neighbours import simulate_neighbours
-from colme.problem import Problem
+from colme.experiment import ContactsSpec, ProblemSpec
+from colme.results import Digest
 from colme.studies.study import Study
 from colme.studies.work import Work, curve_of
 
-__all__ = ["AT", "CASES", "PARTS", "PUBLISHED", "QUESTION", "REACH", "measure"]
-
 QUESTION = "How soon is a large fleet right in which each agent has only ten neighbours?"
 REACH = (0.5, 0.1, 0.01, 0.001)
-"""Shares of wrong estimates that are waited for."""
+"""Shares of wrong estimates to reach."""
 AT = (100, 300, 500, 600, 800, 1000, 2000)
-"""Steps at which the share of wrong estimates is told."""
+"""Steps at which the share of wrong estimates is listed."""
 CASES: Mapping[str, str | None] = {
     "local": None,
     "b-colme": "b-colme",
@@ -34,7 +32,7 @@ CASES: Mapping[str, str | None] = {
     "b-colme-published, run again": "b-colme-published",
     "c-colme-published, run again": "c-colme-published",
 }
-"""What is measured, by the method that does it; None: nobody has neighbours."""
+"""What is measured, by the method that does it; None: agents have no neighbours."""
 PARTS = len(CASES)
 """Simulations."""
 PUBLISHED: Mapping[str, tuple[int | None, ...]] = {
@@ -62,67 +60,42 @@ def measure(work: Work, n_agents: int = 10_000, degree: int = 10, horizon: int =
     >>> study.value("c-colme-likely", "wrong at 300") < study.value("local", "wrong at 300")
     True
     """
-    problem = Problem.gaussian(_MEANS, n_agents, sigma=_SIGMA)
-    graphs = {
-        True: Contacts.regular(n_agents, degree),
-        False: Contacts.of_lists([()] * n_agents),
-    }
-    times = np.union1d(np.arange(_EVERY, horizon + 1, _EVERY), [1, horizon])
-    found = {
-        case: _simulate(work, part, case, problem, graphs[CASES[case] is not None], times)
-        for part, case in enumerate(CASES)
-    }
-    wrong = {case: digest.wrong_shares[:, :, 0].mean(axis=0) for case, digest in found.items()}
-    rows = [_cells(case, times, shares) for case, shares in wrong.items()]
-    rows += [(name, *steps, *[None] * len(AT)) for name, steps in PUBLISHED.items()]
-    return Study(
-        name="neighbours",
-        question=QUESTION,
-        answer=_answer({str(cells[0]): cells for cells in rows}),
-        columns=_COLUMNS,
-        rows=tuple(rows),
-        curves=tuple(
-            curve_of(case, times[shares > 0], shares[shares > 0]) for case, shares in wrong.items()
-        ),
-        x_label="time step",
-        y_label="share of wrong estimates",
-        log="y",
-        notes=(
-            f"{n_agents} agents in classes of mean {_MEANS[0]:g} and {_MEANS[1]:g}, σ = {_SIGMA:g},"
-            f" {degree} neighbours each, δ = {_DELTA:g}; an estimate is wrong if it is more than"
-            f" {_EPSILON:g} off.",
-            f"Looked at every {_EVERY} steps.  Published steps are read off a plot.",
-        ),
-        runs=work.runs,
-        seed=work.seed,
-    )
-
-
-def _simulate(
-    work: Work,
-    part: int,
-    case: str,
-    problem: Problem,
-    contacts: Contacts,
-    times: NDArray[np.int64],
-) -> Digest:
-    def tell(share: float) -> None:
-        if work.progress is not None:
-            work.progress(case, (part + share) / PARTS)
-
-    tell(0.0)
-    return simulate_neighbours(
-        problem,
-        CASES[case] or "c-colme",
-        contacts,
-        horizon=int(times[-1]),
-        runs=work.runs,
-        seed=work.seed,
+    scenario = work.scenario(
+        ProblemSpec(class_means=_MEANS, n_agents=n_agents, sigma=_SIGMA),
+        horizon,
+        contacts=ContactsSpec(regular=degree),
+        algorithms=tuple(method for method in CASES.values() if method is not None),
         delta=_DELTA,
         epsilons=(_EPSILON,),
-        times=times,
-        threads=work.threads,
-        progress=tell,
+    )
+    lonely = replace(scenario, contacts=Contacts.of_lists([()] * n_agents))
+    times = np.union1d(np.arange(_EVERY, horizon + 1, _EVERY), [1, horizon])
+    wrong = {}
+    for case, method in CASES.items():
+        where = lonely if method is None else scenario
+        digest = work.run(case, where, method or "c-colme", times=times)
+        assert isinstance(digest, Digest)
+        wrong[case] = digest.wrong_shares[:, :, 0].mean(axis=0)
+    rows: list[Any] = [_cells(case, times, shares) for case, shares in wrong.items()]
+    rows += [(name, *steps, *[None] * len(AT)) for name, steps in PUBLISHED.items()]
+    return work.study(
+        "neighbours",
+        QUESTION,
+        _answer({str(cells[0]): cells for cells in rows}),
+        (_COLUMNS, rows),
+        (
+            [
+                curve_of(case, times[shares > 0], shares[shares > 0])
+                for case, shares in wrong.items()
+            ],
+            "time step",
+            "share of wrong estimates",
+            "y",
+        ),
+        f"{n_agents} agents in classes of mean {_MEANS[0]:g} and {_MEANS[1]:g}, σ = {_SIGMA:g},"
+        f" {degree} neighbours each, δ = {_DELTA:g}; an estimate is wrong if it is more than"
+        f" {_EPSILON:g} off.",
+        f"Looked at every {_EVERY} steps.  Published steps are read off a plot.",
     )
 
 

@@ -5,29 +5,21 @@ Lives here: the study.  Must not know how it is written down.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colme import metrics
-from colme.bounds import Asymptotic, Betting, EmpiricalBernstein
-from colme.problem import Problem
-from colme.studies.study import Study
+from colme.experiment import BoundSpec, Measures, ProblemSpec, Scenario
+from colme.results import Trajectory
+from colme.studies.study import Row, Study
 from colme.studies.work import (
     DELTA,
-    SIGMA,
     Work,
     chance_of,
     curve_of,
     ever_excluded,
     three_classes,
 )
-from colme.trajectory import Trajectory
-
-__all__ = ["PARTS", "QUESTION", "SIGMAS", "measure"]
 
 QUESTION = "What must be known of the noise, and what does not knowing it cost?"
 PARTS = 8
@@ -36,7 +28,6 @@ SIGMAS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Where noise is unequal, agents have these in turn."""
 
 _EPSILON = 0.01
-_N_OPT = 1000
 _NORMAL, _COINS, _UNEQUAL = "normal", "coins", "unequal"
 _COLUMNS = (
     "samples, and what is known of them",
@@ -50,18 +41,31 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class _Case:
-    """Samples of one kind, and what agents are told of them."""
+class _NoiseCase(NamedTuple):
+    """Samples of one kind, and what agents know of them."""
 
     kind: str
     known: str
-    settings: dict[str, Any]
+    bound: BoundSpec | None = None
+    instead: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
     @property
     def name(self) -> str:
         """Both in words."""
         return f"{self.kind}: {self.known}"
+
+
+_UNKNOWN = BoundSpec(kind="asymptotic")
+_CASES = (
+    _NoiseCase(_NORMAL, "σ"),
+    _NoiseCase(_NORMAL, "nothing", _UNKNOWN),
+    _NoiseCase(_COINS, "usual bound"),
+    _NoiseCase(_COINS, "Bernstein", BoundSpec(kind="empirical-bernstein")),
+    _NoiseCase(_COINS, "betting", BoundSpec(kind="betting")),
+    _NoiseCase(_UNEQUAL, "σ of each"),
+    _NoiseCase(_UNEQUAL, "the largest σ", instead={"sigma": max(SIGMAS)}),
+    _NoiseCase(_UNEQUAL, "nothing", _UNKNOWN),
+)
 
 
 def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
@@ -74,78 +78,52 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
     (8, 0)
     """
     problems = _problems(n_agents)
-    samples = {kind: work.draw(problem, horizon) for kind, problem in problems.items()}
-    rows, curves = [], []
-    for case in _cases(problems[_UNEQUAL].sigmas):
-        problem = problems[case.kind]
-        trajectory = work.simulate(
-            case.name, samples[case.kind], labels=problem.labels, **case.settings
+    rows: list[Any] = []
+    curves = []
+    for case in _CASES:
+        scenario = work.scenario(
+            problems[case.kind], horizon, bound=case.bound, epsilons=(_EPSILON,)
         )
-        known = metrics.identification_times(trajectory)
-        rows.append(_cells(case, trajectory, known, problem, samples[case.kind]))
+        trajectory = work.simulate(case.name, scenario, **case.instead)
+        measures = scenario.measure(trajectory)
+        rows.append(_cells(case.name, scenario, trajectory, measures))
+        assert measures.identification_times is not None
         times = trajectory.times[:: max(1, horizon // 250)]
-        shares = (known[..., None] <= times).mean(axis=(0, 1))
+        shares = (measures.identification_times[..., None] <= times).mean(axis=(0, 1))
         curves.append(curve_of(case.name, times, shares))
-    return Study(
-        name="noise",
-        question=QUESTION,
-        answer=_answer({str(cells[0]): cells for cells in rows}),
-        columns=_COLUMNS,
-        rows=tuple(rows),
-        curves=tuple(curves),
-        x_label="time step",
-        y_label="share of agents that know their class",
-        notes=(
-            "Coins: zeros and ones, of which agents know the range.  "
-            f"Unequal: agents have σ = {', '.join(f'{s:g}' for s in SIGMAS)} in turn.",
-            f"Promised: an agent ever rules out a classmate with probability at most {DELTA:g} "
-            "(asymptotically, if nothing is known); the chance is that of as many cases or more "
-            "if this is just so.",
-        ),
-        runs=work.runs,
-        seed=work.seed,
+    return work.study(
+        "noise",
+        QUESTION,
+        _answer({str(cells[0]): cells for cells in rows}),
+        (_COLUMNS, rows),
+        (curves, "time step", "share of agents that know their class", ""),
+        "Coins: zeros and ones, of which agents know the range.  "
+        f"Unequal: agents have σ = {', '.join(f'{s:g}' for s in SIGMAS)} in turn.",
+        f"Promised: an agent ever rules out a classmate with probability at most {DELTA:g} "
+        "(asymptotically, if nothing is known); the chance is that of as many cases or more "
+        "if this is just so.",
     )
 
 
-def _problems(n_agents: int) -> dict[str, Problem]:
+def _problems(n_agents: int) -> dict[str, ProblemSpec]:
     sigmas = np.array(SIGMAS)[np.arange(n_agents) % len(SIGMAS)]
     return {
         _NORMAL: three_classes(n_agents),
-        _COINS: Problem.bernoulli([0.2, 0.4, 0.8], n_agents),
-        _UNEQUAL: three_classes(n_agents, sigmas),
+        _COINS: three_classes(n_agents, noise="bernoulli", sigma=None),
+        _UNEQUAL: three_classes(n_agents, sigma=tuple(sigmas.tolist())),
     }
 
 
-def _cases(sigmas: NDArray[np.float64]) -> tuple[_Case, ...]:
-    unknown: dict[str, Any] = {"bound": Asymptotic(_N_OPT)}
-    coins = partial(_Case, _COINS)
-    return (
-        _Case(_NORMAL, "σ", {"sigma": SIGMA}),
-        _Case(_NORMAL, "nothing", unknown),
-        coins("usual bound", {"sigma": SIGMA}),
-        coins("Bernstein", {"bound": EmpiricalBernstein(0, 1)}),
-        coins("betting", {"bound": Betting(0, 1)}),
-        _Case(_UNEQUAL, "σ of each", {"sigma": sigmas}),
-        _Case(_UNEQUAL, "the largest σ", {"sigma": max(SIGMAS)}),
-        _Case(_UNEQUAL, "nothing", unknown),
-    )
-
-
-def _cells(
-    case: _Case,
-    trajectory: Trajectory,
-    known: NDArray[np.int64],
-    problem: Problem,
-    samples: NDArray[np.float64],
-) -> tuple[Any, ...]:
+def _cells(name: str, scenario: Scenario, trajectory: Trajectory, measures: Measures) -> Row:
+    known, near = measures.identification_times, measures.convergence_times[_EPSILON]
+    assert known is not None
     failed = ever_excluded(trajectory)
-    near = metrics.convergence_times(trajectory, problem.true_means, _EPSILON)
-    error = float(metrics.errors(trajectory, problem.true_means)[:, -1].mean())
-    alone = float(np.abs(samples.mean(axis=1) - problem.true_means).mean())
+    error = float(measures.final_errors.mean())
+    alone = float(np.abs(scenario.samples.mean(axis=1) - scenario.problem.true_means).mean())
     return (
-        case.name,
+        name,
         float(known.mean()),
-        f"{(known > trajectory.horizon).mean():.1%}",
+        f"{(known > measures.horizon).mean():.1%}",
         float(near.mean()),
         int(failed.sum()),
         chance_of(int(failed.sum()), failed.size, DELTA),

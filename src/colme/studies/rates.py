@@ -5,18 +5,16 @@ Lives here: the study.  Must not know how it is written down.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colme import metrics
 from colme.arrivals import Arrivals
+from colme.experiment import ArrivalsSpec
+from colme.results import Record
 from colme.studies.study import Study
-from colme.studies.work import DELTA, SIGMA, Work, chance_of, curve_of, ever_excluded, three_classes
-from colme.trajectory import Record
-
-__all__ = ["PARTS", "QUESTION", "RANGE", "measure"]
+from colme.studies.work import DELTA, Work, chance_of, curve_of, ever_excluded, three_classes
 
 QUESTION = "What does a slow stream gain from fast ones?"
 PARTS = 4
@@ -50,41 +48,40 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 1000) -> Study:
     >>> study.value("slow, steady", "error of sharp") < study.value("slow, steady", "error alone")
     True
     """
-    rows, curves, shares, rates = [], [], {}, np.empty(0)
+    rows: list[Any] = []
+    curves, shares = [], {}
+    rates = np.array(Arrivals.between(*RANGE, n_agents).rates)
     for pattern in _PATTERNS:
-        arrivals = Arrivals.between(*RANGE, n_agents, pattern=pattern)
-        rates = np.array(arrivals.rates)
-        alone, shared, failed = _errors(work, arrivals, n_agents, horizon)
+        found = _measure(work, rates, pattern, horizon)
         for name, who in _groups(rates).items():
-            if not who.any():
-                continue
-            cells = _cells(f"{name}, {pattern}", who, rates * horizon, alone, shared, failed)
-            rows.append(cells)
-            shares[cells[0]] = cells[5]
+            if who.any():
+                cells = _cells(f"{name}, {pattern}", who, rates * horizon, found)
+                rows.append(cells)
+                shares[cells[0]] = cells[5]
         if pattern == _PATTERNS[0]:
-            curves.append(curve_of("alone", *_by_rate(rates, alone)))
-        curves.append(curve_of(f"sharp, {pattern}", *_by_rate(rates, shared)))
+            curves.append(curve_of("alone", *_by_rate(rates, found.alone)))
+        curves.append(curve_of(f"sharp, {pattern}", *_by_rate(rates, found.shared)))
     slow, fast = (f"{shares[name + ', ' + _PATTERNS[0]]:.2f}" for name in ("slow", "fast"))
-    return Study(
-        name="rates",
-        question=QUESTION,
-        answer=f"After {horizon} steps the error of slow agents is {slow} times what it would be "
+    return work.study(
+        "rates",
+        QUESTION,
+        f"After {horizon} steps the error of slow agents is {slow} times what it would be "
         f"alone, and that of fast agents {fast} times.",
-        columns=_COLUMNS,
-        rows=tuple(rows),
-        curves=tuple(curves),
-        x_label="samples per step",
-        y_label=f"error after {horizon} steps",
-        log="xy",
-        notes=(
-            f"Slow: below {_SLOW:g} samples per step; fast: {_FAST:g} and more; rates from "
-            f"{RANGE[0]:g} to {RANGE[1]:g}, their logarithms even.",
-            f"Promised: an agent ever rules out a classmate with probability at most {DELTA:g}; "
-            "the chance is that of as many cases or more if this is just so.",
-        ),
-        runs=work.runs,
-        seed=work.seed,
+        (_COLUMNS, rows),
+        (curves, "samples per step", f"error after {horizon} steps", "xy"),
+        f"Slow: below {_SLOW:g} samples per step; fast: {_FAST:g} and more; rates from "
+        f"{RANGE[0]:g} to {RANGE[1]:g}, their logarithms even.",
+        f"Promised: an agent ever rules out a classmate with probability at most {DELTA:g}; "
+        "the chance is that of as many cases or more if this is just so.",
     )
+
+
+class _Errors(NamedTuple):
+    """Errors [run, agent] at the horizon, alone and with peers, and who excluded a classmate."""
+
+    alone: Array
+    shared: Array
+    failed: NDArray[np.bool_]
 
 
 def _groups(rates: Array) -> dict[str, NDArray[np.bool_]]:
@@ -92,42 +89,28 @@ def _groups(rates: Array) -> dict[str, NDArray[np.bool_]]:
     return {"slow": slow, "middle": ~slow & ~fast, "fast": fast}
 
 
-def _errors(
-    work: Work, arrivals: Arrivals, n_agents: int, horizon: int
-) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return errors at the horizon, alone and with peers, and who ruled out a classmate."""
-    problem = three_classes(n_agents)
-    counts = arrivals.draw(horizon, n_agents, work.runs, work.seed)
-    samples = work.draw(problem, horizon, counts)
-    common: dict[str, Any] = {"sigma": SIGMA, "labels": problem.labels, "arrivals": counts}
+def _measure(work: Work, rates: Array, pattern: Any, horizon: int) -> _Errors:
+    arrivals = ArrivalsSpec(rates=tuple(rates.tolist()), pattern=pattern, seed=work.seed)
+    scenario = work.scenario(three_classes(rates.size), horizon, arrivals=arrivals)
     last = Record(class_counts=False, every=horizon)
-    alone = work.simulate(f"alone, {arrivals.pattern}", samples, "local", record=last, **common)
-    trajectory = work.simulate(f"sharp, {arrivals.pattern}", samples, **common)
-    return (
-        metrics.errors(alone, problem.true_means)[:, -1],
-        metrics.errors(trajectory, problem.true_means)[:, -1],
-        ever_excluded(trajectory),
-    )
+    alone = work.simulate(f"alone, {pattern}", scenario, "local", record=last)
+    shared = work.simulate(f"sharp, {pattern}", scenario)
+    errors = [scenario.measure(result).final_errors for result in (alone, shared)]
+    return _Errors(errors[0], errors[1], ever_excluded(shared))
 
 
-def _cells(
-    name: str,
-    who: NDArray[np.bool_],
-    received: Array,
-    alone: Array,
-    shared: Array,
-    failed: NDArray[np.bool_],
-) -> tuple[str, int, float, float, float, float, int, float]:
-    n_failed, n = int(failed[:, who].sum()), failed[:, who].size
-    means = float(alone[:, who].mean()), float(shared[:, who].mean())
+def _cells(name: str, who: NDArray[np.bool_], received: Array, found: _Errors) -> tuple[Any, ...]:
+    failed = found.failed[:, who]
+    alone, shared = float(found.alone[:, who].mean()), float(found.shared[:, who].mean())
     return (
         name,
         int(who.sum()),
         float(received[who].mean()),
-        *means,
-        means[1] / means[0],
-        n_failed,
-        chance_of(n_failed, n, DELTA),
+        alone,
+        shared,
+        shared / alone,
+        int(failed.sum()),
+        chance_of(int(failed.sum()), failed.size, DELTA),
     )
 
 

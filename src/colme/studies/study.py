@@ -6,12 +6,12 @@ drawn.
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Curve", "Study", "text_of"]
-
 Cell: TypeAlias = str | int | float | None
+Row: TypeAlias = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Study:
     question: str
     answer: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     curves: tuple[Curve, ...] = ()
     x_label: str = ""
     y_label: str = ""
@@ -91,12 +91,7 @@ class Study:
         >>> Study("demo", "", "", ("case", "n"), (("all", 2.0),)).to_plain()["rows"]
         [['all', 2.0]]
         """
-        plain = asdict(self)
-        plain["columns"], plain["notes"] = list(self.columns), list(self.notes)
-        plain["rows"] = [list(cells) for cells in self.rows]
-        plain["curves"] = [
-            asdict(curve) | {"x": list(curve.x), "y": list(curve.y)} for curve in self.curves
-        ]
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
     def to_table(self) -> list[list[str]]:
@@ -134,8 +129,8 @@ class Study:
         table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
         table = table.replace("| --- ", "|---").replace("--- |", "---|")
         runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
-        told = " ".join((f"{runs}, seed {self.seed}.", *self.notes))
-        parts = [f"# {self.name}", self.question, f"**{self.answer}**", table, told]
+        details = " ".join((f"{runs}, seed {self.seed}.", *self.notes))
+        parts = [f"# {self.name}", self.question, f"**{self.answer}**", table, details]
         return "\n\n".join([*parts, f"![{self.name}]({self.name}.svg)"]) + "\n"
 
 

@@ -5,20 +5,18 @@ Lives here: the study.  Must not know how it is written down.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from colme import metrics
 from colme.contacts import Contacts
-from colme.gossip import Gossip
+from colme.experiment import ContactsSpec, Measures, ProblemSpec
 from colme.problem import Problem
-from colme.studies.study import Study
+from colme.results import Record
+from colme.studies.study import Row, Study
 from colme.studies.work import SIGMA, Work, curve_of
-from colme.trajectory import Record, Trajectory
-
-__all__ = ["CLASS_MEANS", "PARTS", "QUESTION", "measure"]
 
 QUESTION = "How many peers must an agent know?"
 PARTS = 6
@@ -39,32 +37,22 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class _Case:
-    """A way to know peers: how many, who they are at first, and by what they are used."""
+class _ViewCase(NamedTuple):
+    """A way to know peers: how many, and whether they hear of others by gossip."""
 
     name: str
     size: int | None = None
     gossip: bool = False
     algorithm: str = "sharp"
 
-    def settings(self, problem: Problem) -> dict[str, Any]:
-        """Return what a simulation needs to know of it."""
-        if self.size is None:
-            return {}
-        if self.algorithm == "oracle":  # which asks nobody else
-            return {"contacts": _classmates(problem, self.size)}
-        contacts = Contacts.random(problem.n_agents, self.size)
-        return {"contacts": contacts} | ({"gossip": Gossip()} if self.gossip else {})
-
 
 _CASES = (
-    _Case("10, gossip", 10, gossip=True),
-    _Case("20, gossip", 20, gossip=True),
-    _Case("50, gossip", 50, gossip=True),
-    _Case("20, the same for ever", 20),
-    _Case("everybody"),
-    _Case("20 classmates, told so", 20, algorithm="oracle"),
+    _ViewCase("10, gossip", 10, gossip=True),
+    _ViewCase("20, gossip", 20, gossip=True),
+    _ViewCase("50, gossip", 50, gossip=True),
+    _ViewCase("20, the same for ever", 20),
+    _ViewCase("everybody"),
+    _ViewCase("20 classmates, told so", 20, algorithm="oracle"),
 )
 
 
@@ -77,57 +65,44 @@ def measure(work: Work, n_agents: int = 1000, horizon: int = 1500) -> Study:
     >>> [cells[1] for cells in study.rows]
     [10, 20, 50, 20, 300, 20]
     """
-    problem = Problem.gaussian(CLASS_MEANS, n_agents, sigma=SIGMA)
-    samples = work.draw(problem, horizon)
-    found = {}
+    problem = ProblemSpec(class_means=CLASS_MEANS, n_agents=n_agents, sigma=SIGMA)
+    rows: list[Any] = []
+    curves = []
     for case in _CASES:
-        found[case] = work.simulate(
-            case.name,
-            samples,
-            case.algorithm,
-            sigma=SIGMA,
-            labels=problem.labels,
-            record=Record(every=_EVERY, class_counts=False),
-            **case.settings(problem),
-        )
-    rows = [_cells(case, trajectory, problem) for case, trajectory in found.items()]
-    return Study(
-        name="views",
-        question=QUESTION,
-        answer=_answer({str(cells[0]): cells for cells in rows}),
-        columns=_COLUMNS,
-        rows=tuple(rows),
-        curves=tuple(
-            curve_of(case.name, each.times, metrics.errors(each, problem.true_means).mean((0, 2)))
-            for case, each in found.items()
-        ),
-        x_label="time step",
-        y_label="distance to true mean",
-        log="xy",
-        notes=(
-            f"{n_agents} agents in {len(CLASS_MEANS)} classes, {horizon} steps; errors are looked "
-            f"at every {_EVERY} steps.",
-            "An entry is all that is kept of one agent, oneself included.  Averages take agents "
-            "that are not below as below one step after the end.",
-        ),
-        runs=work.runs,
-        seed=work.seed,
+        knows_all = case.size is None
+        contacts = None if knows_all else ContactsSpec(size=case.size, gossip=case.gossip)
+        tables: dict[str, Any] = {"contacts": contacts, "epsilons": (_COARSE, _FINE)}
+        scenario = work.scenario(problem, horizon, **tables)
+        if case.algorithm == "oracle":  # it queries its classmates alone
+            scenario = replace(scenario, contacts=_classmates(scenario.problem, case.size or 1))
+        record = Record(every=_EVERY, class_counts=False)
+        trajectory = work.simulate(case.name, scenario, case.algorithm, record=record)
+        rows.append(_cells(case, n_agents, scenario.measure(trajectory)))
+        errors = metrics.errors(trajectory, scenario.problem.true_means)
+        curves.append(curve_of(case.name, trajectory.times, errors.mean((0, 2))))
+    return work.study(
+        "views",
+        QUESTION,
+        _answer({str(cells[0]): cells for cells in rows}),
+        (_COLUMNS, rows),
+        (curves, "time step", "distance to true mean", "xy"),
+        f"{n_agents} agents in {len(CLASS_MEANS)} classes, {horizon} steps; errors are looked "
+        f"at every {_EVERY} steps.",
+        "An entry is all that is kept of one agent, oneself included.  Averages take agents "
+        "that are not below as below one step after the end.",
     )
 
 
-def _cells(case: _Case, trajectory: Trajectory, problem: Problem) -> tuple[Any, ...]:
-    fine, coarse = (
-        metrics.convergence_times(trajectory, problem.true_means, epsilon)
-        for epsilon in (_FINE, _COARSE)
-    )
+def _cells(case: _ViewCase, n_agents: int, measures: Measures) -> Row:
+    fine, coarse = (measures.convergence_times[epsilon] for epsilon in (_FINE, _COARSE))
     return (
         case.name,
-        case.size or problem.n_agents,
+        case.size or n_agents,
         float(coarse.mean()),
         float(fine.mean()),
         float(np.median(fine)),
-        f"{(fine > trajectory.horizon).mean():.1%}",
-        float(metrics.errors(trajectory, problem.true_means)[:, -1].mean()),
+        f"{(fine > measures.horizon).mean():.1%}",
+        float(measures.final_errors.mean()),
     )
 
 

@@ -1,33 +1,21 @@
-"""What studies share: the problem they start from, counting their progress, and a few numbers.
+"""What studies share: their experiments, counting their progress, and a few numbers.
 
-Lives here: drawing and simulating on behalf of a study.  Must not know any study.
+Lives here: running experiments on behalf of a study.  Must not know any study.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colme.algorithm import Algorithm
-from colme.problem import Problem
-from colme.simulate import simulate
-from colme.studies.study import Curve
-from colme.trajectory import Trajectory
-
-__all__ = [
-    "DELTA",
-    "SIGMA",
-    "Work",
-    "chance_of",
-    "curve_of",
-    "ever_excluded",
-    "three_classes",
-]
+from colme.experiment import Experiment, ProblemSpec, Scenario
+from colme.results import Digest, Trajectory
+from colme.studies.study import Curve, Row, Study
 
 DELTA = 0.001
 """The risk of every agent in every study."""
@@ -37,15 +25,16 @@ SIGMA = 0.5
 Progress = Callable[[str, float], None]
 
 
-def three_classes(n_agents: int, sigma: float | NDArray[np.float64] = SIGMA) -> Problem:
+def three_classes(n_agents: int, **settings: Any) -> ProblemSpec:
     """Return the paper's problem: means 0.2, 0.4 and 0.8, each agent put into a class at random.
 
     Examples
     --------
-    >>> three_classes(200).class_sizes.tolist()
+    >>> three_classes(200).build().class_sizes.tolist()
     [55, 66, 79]
     """
-    return Problem.gaussian([0.2, 0.4, 0.8], n_agents, sigma=sigma)
+    given = {"sigma": SIGMA} | settings
+    return ProblemSpec(class_means=(0.2, 0.4, 0.8), n_agents=n_agents, **given)
 
 
 @dataclass
@@ -57,17 +46,17 @@ class Work:
     runs, seed
         Runs with fresh samples, and their seed.
     threads
-        Number of threads; nothing depends on it.
+        Number of threads; the results do not depend on it.
     progress
         Called with what is running and the share of all work done, from 0 to 1.
     parts
-        How many simulations the study will make.
+        How many simulations the study makes.
 
     Examples
     --------
     >>> work = Work(runs=2)
-    >>> samples = work.draw(three_classes(6), horizon=10)
-    >>> work.simulate("alone", samples, "local", sigma=SIGMA).estimates.shape
+    >>> scenario = work.scenario(three_classes(6), horizon=10)
+    >>> work.simulate("alone", scenario, "local").estimates.shape
     (2, 10, 6)
     """
 
@@ -78,38 +67,56 @@ class Work:
     parts: int = 1
     _done: int = field(default=0, init=False)
 
-    def draw(
-        self, problem: Problem, horizon: int, arrivals: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
-        """Return samples of all runs, as `Problem.draw` does."""
-        return problem.draw(horizon, self.runs, self.seed, arrivals)
+    def scenario(self, problem: ProblemSpec, horizon: int, **tables: Any) -> Scenario:
+        """Return an experiment with the risk, runs and seed of the study, ready to run."""
+        common = {"horizon": horizon, "runs": self.runs, "seed": self.seed, "delta": DELTA}
+        experiment = Experiment(problem=problem, **(common | tables))
+        return experiment.build(experiment.size(keeps=True))
 
-    def simulate(
-        self,
-        what: str,
-        samples: NDArray[np.float64],
-        algorithm: str | Algorithm = "sharp",
-        **settings: Any,
-    ) -> Trajectory:
-        """Return what `colme.simulate` does, with the risk of all studies; tell how far it is."""
+    def run(
+        self, what: str, scenario: Scenario, algorithm: str = "sharp", **instead: Any
+    ) -> Trajectory | Digest:
+        """Return what `Scenario.run` does, and report progress as `what`."""
 
-        def tell(share: float) -> None:
+        def report(share: float) -> None:
             if self.progress is not None:
                 self.progress(what, min(1.0, (self._done + share) / self.parts))
 
-        tell(0.0)
-        trajectory = simulate(
-            samples, algorithm, delta=DELTA, threads=self.threads, progress=tell, **settings
-        )
+        report(0.0)
+        result = scenario.run(algorithm, threads=self.threads, progress=report, **instead)
         self._done += 1
+        return result
+
+    def simulate(
+        self, what: str, scenario: Scenario, algorithm: str = "sharp", **instead: Any
+    ) -> Trajectory:
+        """Return what `run` does, for an algorithm that leaves a trajectory."""
+        trajectory = self.run(what, scenario, algorithm, **instead)
+        assert isinstance(trajectory, Trajectory)
         return trajectory
+
+    def study(
+        self,
+        name: str,
+        question: str,
+        answer: str,
+        table: tuple[Sequence[str], Sequence[Row]],
+        figure: tuple[Sequence[Curve], str, str, str],
+        *notes: str,
+    ) -> Study:
+        """Return the study: its table is columns and rows; its figure curves, labels and `log`."""
+        columns, rows = tuple(table[0]), tuple(table[1])
+        curves, x_label, y_label, log = figure
+        axes = tuple(curves), x_label, y_label, log
+        return Study(name, question, answer, columns, rows, *axes, notes, self.runs, self.seed)
 
 
 def ever_excluded(trajectory: Trajectory) -> NDArray[np.bool_]:
-    """Return, for every run and agent, whether it ever ruled out somebody of its own class.
+    """Return, for every run and agent, whether it ever excluded an agent of its own class.
 
     Examples
     --------
+    >>> from colme import simulate
     >>> samples = [[0.0, 0.0, 9.0]] * 3
     >>> ever_excluded(simulate(samples, "round-robin", sigma=0.1, labels=[0, 1, 1])).tolist()
     [[False, True, True]]
@@ -122,7 +129,7 @@ def ever_excluded(trajectory: Trajectory) -> NDArray[np.bool_]:
 
 
 def chance_of(n_failed: int, n: int, risk: float) -> float:
-    """Return how probable so many failures or more are, if each happens with the risk promised.
+    """Return the probability of at least `n_failed` failures of `n`, if each has the risk promised.
 
     Examples
     --------

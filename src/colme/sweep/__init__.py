@@ -4,9 +4,8 @@ Lives here: points, their measures, the journal of a sweep, its results and what
 know the command line or tables for people.
 """
 
-from colme.sweep.measures import column_kinds, measure_digest, measure_trajectory, tabulate
-from colme.sweep.measuring import measure_point
-from colme.sweep.running import ENGINES, Outcome, run_sweep
+from colme.sweep.measures import column_kinds, measure_point, tabulate
+from colme.sweep.run import ENGINES, Outcome, run_sweep
 from colme.sweep.spec import Point, Sweep
 
 __all__ = [
@@ -15,9 +14,7 @@ __all__ = [
     "Point",
     "Sweep",
     "column_kinds",
-    "measure_digest",
     "measure_point",
-    "measure_trajectory",
     "run_sweep",
     "tabulate",
 ]

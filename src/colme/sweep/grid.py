@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-__all__ = ["MOST_POINTS", "combine", "replace_keys"]
-
 MOST_POINTS = 100_000
-"""Checking so many experiments takes a minute."""
+"""More points than this take over a minute to check."""
 
 
 def combine(grid: Any, points: Any = None) -> list[dict[str, Any]]:
@@ -80,7 +78,7 @@ def _replaced(content: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
         return content | {head: value}
     inside = content.get(head, {})
     if not isinstance(inside, dict):
-        raise ValueError(  # noqa: TRY004 - a fault of the file
+        raise ValueError(  # noqa: TRY004 - an error in the file
             f"{head} is a value and no table with a key {rest}; received {inside!r}"
         )
     return content | {head: _replaced(inside, rest, value)}
@@ -128,7 +126,7 @@ def _check_apart(keys: list[str]) -> None:
 def _flat(where: str, table: Any, prefix: str = "") -> dict[str, Any]:
     """Return a table by dotted names; tables inside it are dotted names too."""
     if not isinstance(table, Mapping):
-        raise ValueError(  # noqa: TRY004 - a fault of the file
+        raise ValueError(  # noqa: TRY004 - an error in the file
             f"{where} must be a table; received {table!r}"
         )
     flat: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""The journal of a sweep: finished points, one checked line each, safe against any kill.
+"""The journal of a sweep: finished points, one checksummed line each; no kill loses any.
 
-Lives here: the file beside the results, who holds it, and what of it can be trusted.  Must not know
+Lives here: the file beside the results, its lock, and which of its lines are intact.  Must not know
 what a point measures.
 """
 
@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from colme.sweep.versions import describe_difference
-
-__all__ = ["Journal", "pack", "sync_folder", "unpack", "writing"]
 
 
 def pack(value: Any) -> bytes:
@@ -53,7 +51,7 @@ class Journal:
     """Finished points of one sweep, in a file that one process holds at a time.
 
     The first line says which sweep it is of.  What follows the first line that is not whole is
-    dropped: whoever wrote it was killed.
+    dropped: its writer was killed.
 
     Parameters
     ----------
@@ -94,7 +92,7 @@ class Journal:
         return len(self._places)
 
     def go_on(self, head: Mapping[str, Any]) -> bool:
-        """Take over what is there if it is of this sweep, and say whether it is."""
+        """Continue what is there if it belongs to this sweep; return whether it does."""
         self._file.seek(0)
         if self._file.readline() != pack(head):
             return False
@@ -150,7 +148,7 @@ class Journal:
         self._is_removed = True
 
     def close(self) -> None:
-        """Let go of the file; one of ours without any point is removed."""
+        """Release the file; a journal of this sweep without any point is removed."""
         if not self._file.closed:
             is_empty = os.fstat(self._file.fileno()).st_size == 0
             if is_empty or (self._is_ours and not self._places):
@@ -166,7 +164,7 @@ class Journal:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Tell what to do if a file cannot be written, because the disk is full for instance.
+    """Say what to do if a file cannot be written, for example because the disk is full.
 
     Examples
     --------
@@ -174,14 +172,14 @@ def writing(path: Path) -> Iterator[None]:
     ...     raise OSError(28, "No space left on device")
     Traceback (most recent call last):
     OSError: cannot write 'results.parquet': No space left on device; finished points are kept: \
-make it possible, and the same sweep goes on
+free the path, and the same sweep continues
     """
     try:
         yield
     except OSError as error:
         raise OSError(
             f"cannot write {str(path)!r}: {error.strerror or error}; finished points are kept: "
-            "make it possible, and the same sweep goes on"
+            "free the path, and the same sweep continues"
         ) from None
 
 
@@ -223,4 +221,4 @@ def _difference(head: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     if found["specification"] != head["specification"]:
         return "holds points of another sweep, or of another version of colme"
     differing = describe_difference(head["versions"], found["versions"])
-    return f"was begun with other versions ({differing}): go on with those"
+    return f"was begun with other versions ({differing}): continue with those"

@@ -1,12 +1,11 @@
 """The results of a sweep: one Parquet file, the same bytes for the same content.
 
-Lives here: its columns, writing it whole, and telling whose it is.  Must not know how anything was
-measured.
+Lives here: its columns, writing it whole, and finding which sweep it belongs to.  Must not know how
+anything was measured.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -15,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import colme
+from colme._extras import load
 from colme._files import replacing
 from colme.sweep.journal import sync_folder, writing
-from colme.sweep.measures import Rows, column_kinds
+from colme.sweep.measures import Columns, column_kinds
 from colme.sweep.spec import Sweep
 
-__all__ = ["check_target", "columns_of", "digest_of", "import_arrow", "write_results"]
-
 _ROWS_AT_ONCE = 1 << 16
-"""Rows in memory at a time, and at least so many in a row group."""
+"""Rows in memory at a time; also the fewest rows of a row group, except the last."""
 
 _DIGEST = b"colme.sweep.digest"
 _ENDING = ".parquet"
@@ -34,14 +32,10 @@ def import_arrow() -> Any:
 
     Examples
     --------
-    >>> import_arrow().__name__
-    'pyarrow'
+    >>> import_arrow().parquet.__name__
+    'pyarrow.parquet'
     """
-    try:
-        importlib.import_module("pyarrow.parquet")
-        return importlib.import_module("pyarrow")
-    except ImportError:
-        raise ImportError("a sweep is kept with pyarrow: pip install 'colme[sweep]'") from None
+    return load("results of a sweep need pyarrow", "sweep", "pyarrow.parquet", "pyarrow")
 
 
 def check_target(path: Path) -> Path:
@@ -64,7 +58,7 @@ def check_target(path: Path) -> Path:
     if path.is_dir():
         raise ValueError(f"cannot write {str(path)!r}: it is a folder: name a file in it")
     if path.exists() and not path.is_file():
-        raise ValueError(f"cannot write {str(path)!r}: it is no ordinary file: choose another name")
+        raise ValueError(f"cannot write {str(path)!r}: no regular file: choose another name")
     return path
 
 
@@ -87,7 +81,7 @@ def columns_of(sweep: Sweep) -> dict[str, type]:
     return {"point": int, **chosen, **measured}
 
 
-def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Rows]) -> int:
+def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Columns]) -> int:
     """Write the rows of all points, in their order, complete or not at all; return how many.
 
     Parameters
@@ -102,7 +96,7 @@ def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Rows]) -> i
     Examples
     --------
     >>> import tempfile
-    >>> from colme.sweep.measuring import measure_point
+    >>> from colme.sweep.measures import measure_point
     >>> problem = {"class_means": [0.2], "n_agents": 3, "sigma": 0.5}
     >>> grid = {"delta": [0.1, 0.2]}
     >>> content = {"problem": problem, "horizon": 5, "runs": 2, "algorithms": ["local"]}
@@ -118,7 +112,7 @@ def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Rows]) -> i
     types = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
     schema = pa.schema([pa.field(name, types[kind]) for name, kind in columns.items()])
     schema = schema.with_metadata(
-        {_DIGEST: sweep.digest, "colme.sweep": sweep.told, "colme.version": colme.__version__}
+        {_DIGEST: sweep.digest, "colme.sweep": sweep.source, "colme.version": colme.__version__}
     )
     n_rows = 0
     _drop_drafts(path)
@@ -135,7 +129,7 @@ def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Rows]) -> i
 
 
 def digest_of(path: Path) -> str | None:
-    """Return the digest of the sweep whose results a file holds; "" if of none, None if no file.
+    """Return the digest of the sweep that a file belongs to; "" if none, None if there is no file.
 
     Examples
     --------
@@ -154,7 +148,7 @@ def digest_of(path: Path) -> str | None:
 
 
 def _pieces(
-    sweep: Sweep, columns: dict[str, type], rows_of: Callable[[int], Rows]
+    sweep: Sweep, columns: dict[str, type], rows_of: Callable[[int], Columns]
 ) -> Iterable[dict[str, list[Any]]]:
     """Yield all rows in pieces that fit into memory; where they are cut depends on them alone."""
     piece: dict[str, list[Any]] = {name: [] for name in columns}
@@ -176,7 +170,7 @@ def _pieces(
 
 
 def _drop_drafts(path: Path) -> None:
-    """Remove what somebody left who was killed while writing; the journal keeps others away."""
+    """Remove drafts of a process killed while writing; the journal's lock excludes others."""
     name = re.compile(rf"\.{re.escape(path.stem)}-\d+\.draft{re.escape(path.suffix)}")
     for file in path.parent.iterdir():
         if name.fullmatch(file.name):

@@ -21,16 +21,14 @@ from colme._settings import explain, read_toml
 from colme.experiment import Experiment
 from colme.sweep.grid import combine, replace_keys
 
-__all__ = ["FORMAT", "Point", "Sweep"]
-
 FORMAT = 1
 """Of journals and results: raised when what stands in them changes."""
 
 _SHOWN = 5
-"""Points that are named one by one when they share a fault."""
+"""Most points listed by number when they share an error."""
 
 _FAULTS = 10
-"""Faults that are told one by one."""
+"""Most errors listed."""
 
 _LARGEST = 2**63 - 1
 
@@ -61,11 +59,11 @@ class Point:
     experiment: Experiment
 
     def __str__(self) -> str:
-        return f"point {self.number}{_told(self.values)}"
+        return f"point {self.number}{_values_text(self.values)}"
 
     @property
     def content(self) -> dict[str, Any]:
-        """The whole experiment as plain values, which travel to whoever measures it."""
+        """The whole experiment as plain values, which are sent to the process that measures it."""
         return self.experiment.model_dump(mode="json", by_alias=True)
 
 
@@ -79,8 +77,8 @@ class Sweep:
         The dotted names of the keys that take several values.
     points
         One for each combination of their values.
-    told
-        What the file says, as JSON.
+    source
+        The content of the file, as JSON.
 
     Examples
     --------
@@ -98,7 +96,7 @@ received -1
 
     keys: tuple[str, ...]
     points: tuple[Point, ...]
-    told: str
+    source: str
 
     @classmethod
     def read(cls, path: str | Path) -> Sweep:
@@ -107,19 +105,20 @@ received -1
 
     @classmethod
     def make(cls, content: dict[str, Any], folder: str | Path = ".") -> Sweep:
-        """Return the sweep that nested plain values describe; report every fault at once."""
+        """Return the sweep that nested plain values describe; report all errors at once."""
         base = {key: value for key, value in content.items() if key not in ("grid", "points")}
         choices = combine(content.get("grid"), content.get("points"))
         points, faults = [], _Faults(choices)
         for number, values in enumerate(choices):
             try:
-                whole = _placed(replace_keys(base, values), Path(folder))
+                whole = _with_absolute_graph(replace_keys(base, values), Path(folder))
                 experiment = Experiment.model_validate(whole)
+                experiment.check()
                 _check_numbers({"seed": experiment.seed} | values)
                 points.append(Point(number, values, experiment))
             except ValueError as error:
                 faults.add(number, error)
-        faults.tell()
+        faults.check()
         return cls(tuple(choices[0]), tuple(points), json.dumps(content))
 
     @property
@@ -146,7 +145,7 @@ received -1
 
 
 class _Faults:
-    """What is wrong, and with which points: the same words are said once."""
+    """What is wrong, and with which points; points with the same error are reported together."""
 
     def __init__(self, choices: list[dict[str, Any]]) -> None:
         self._choices = choices
@@ -156,18 +155,18 @@ class _Faults:
         """Keep what is wrong with one point."""
         faults: list[Any] = error.errors() if isinstance(error, ValidationError) else [error]
         for fault in faults:
-            # Each fault of a point is told on its own, since others may share it.
+            # Each error is explained on its own, since several points may share it.
             alone: Any = SimpleNamespace(errors=lambda fault=fault: [fault])
             words = str(fault) if fault is error else explain(alone)
             self._where.setdefault(words, []).append(number)
 
-    def tell(self) -> None:
+    def check(self) -> None:
         """Raise ValueError if anything is wrong."""
-        told = [f"{self._points(numbers)}: {fault}" for fault, numbers in self._where.items()]
-        if len(told) > _FAULTS:
-            told = [*told[:_FAULTS], f"and {len(told) - _FAULTS} more"]
-        if told:
-            raise ValueError("; ".join(told))
+        lines = [f"{self._points(numbers)}: {fault}" for fault, numbers in self._where.items()]
+        if len(lines) > _FAULTS:
+            lines = [*lines[:_FAULTS], f"and {len(lines) - _FAULTS} more"]
+        if lines:
+            raise ValueError("; ".join(lines))
 
     def _points(self, numbers: list[int]) -> str:
         """Return which points these are, with the values that all of them share."""
@@ -180,7 +179,7 @@ class _Faults:
             if all(other[key] == value for other in others)
         }
         shown = ", ".join(map(str, numbers[:_SHOWN])) + (", ..." if len(numbers) > _SHOWN else "")
-        return f"point{'s' * bool(others)} {shown}{_told(shared)}"
+        return f"point{'s' * bool(others)} {shown}{_values_text(shared)}"
 
 
 def _check_numbers(values: dict[str, Any]) -> None:
@@ -190,13 +189,13 @@ def _check_numbers(values: dict[str, Any]) -> None:
             raise ValueError(f"{key}: a sweep keeps numbers up to ±{_LARGEST}; received {value}")
 
 
-def _told(values: dict[str, Any]) -> str:
+def _values_text(values: dict[str, Any]) -> str:
     pairs = (f"{key} = {json.dumps(value, default=str)}" for key, value in values.items())
     return f" ({', '.join(pairs)})" if values else ""
 
 
-def _placed(content: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the content with the whole path of its graph: whoever measures it stands elsewhere."""
+def _with_absolute_graph(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the content with an absolute path of its graph: workers run in other folders."""
     contacts = content.get("contacts")
     if not isinstance(contacts, dict) or not isinstance(contacts.get("graph"), str):
         return content

@@ -11,8 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 import colme
 
-__all__ = ["describe_difference", "versions"]
-
 
 def versions() -> dict[str, str]:
     """Return the versions of all that takes part in the arithmetic.

@@ -3,9 +3,8 @@
 Lives here: times computed from true means alone.  Must not know simulation.  Times are in steps,
 for the restricted round-robin query strategy, and hold with the probability each statement names.
 
-Numbered statements are the paper's, for its class test.  Lemma J, Theorem J and Theorem S are ours;
-docs/3-guarantees.md proves them, and says what becomes of all of them when a step brings several
-samples.
+Numbered statements are the paper's, for its class test.  Lemma J, Theorem J and Theorem S are ours.
+docs/3-guarantees.md proves them, and extends all of them to steps that bring several samples.
 """
 
 from colme.theory.convergence import (
@@ -16,10 +15,14 @@ from colme.theory.convergence import (
     model_time,
     oracle_times,
 )
-from colme.theory.identification import identification_times, shown_times
-from colme.theory.planning import plan
+from colme.theory.identification import (
+    identification_times,
+    needed_samples,
+    shown_times,
+    threshold,
+)
 from colme.theory.situation import Situation, class_sizes
-from colme.theory.thresholds import needed_samples, threshold
+from colme.theory.timetable import plan
 
 __all__ = [
     "Situation",

@@ -1,4 +1,4 @@
-"""When an estimate is right, with peers and without, and for which accuracy peers pay.
+"""When an estimate is accurate, with peers and without, and for which accuracy peers help.
 
 Lives here: Theorems 2, 4 and J, and the times of baselines.  Must not know how classes are found.
 """
@@ -13,18 +13,9 @@ from colme.algorithm import ClassTest
 from colme.theory.identification import identification_times
 from colme.theory.situation import Situation, Times, class_sizes
 
-__all__ = [
-    "convergence_times",
-    "epsilon_thresholds",
-    "full_information_times",
-    "local_time",
-    "model_time",
-    "oracle_times",
-]
-
 
 def local_time(situation: Situation, epsilon: float) -> int:
-    """Return the time after which an agent alone stays within ε of its mean.
+    """Return the time after which an agent on its own stays within ε of its mean.
 
     Examples
     --------
@@ -39,15 +30,15 @@ def local_time(situation: Situation, epsilon: float) -> int:
 
 
 def _alone(situation: Situation, epsilon: float) -> int:
-    """Return the samples from which on their mean is within ε."""
+    """Return the number of samples from which on their mean stays within ε."""
     return situation.bound.inverse(_check.positive("epsilon", epsilon))
 
 
 def model_time(situation: Situation, epsilon: float) -> int:
-    """Return the time after which an estimate weighed by a model is sure to stay within ε.
+    """Return the time after which an estimate weighted by a model is guaranteed to stay within ε.
 
     With probability at least 1 - γ, whatever the class test and the peers.  The estimate of
-    ``sharp`` is of this kind, and nothing better is promised of it.
+    ``sharp`` is of this kind, and has no better guarantee.
 
     Examples
     --------
@@ -121,7 +112,7 @@ def convergence_times(situation: Situation, epsilon: float) -> Times:
 
 
 def _fresh_times(situation: Situation) -> Times:
-    """Return when the counts of classmates are taken to be those of a class always known."""
+    """Return when counts of classmates are as large as if the class had always been known."""
     zeta = identification_times(situation)
     if situation.class_test == ClassTest.OVERLAP:  # as printed in the paper
         return zeta
@@ -129,9 +120,9 @@ def _fresh_times(situation: Situation) -> Times:
 
 
 def epsilon_thresholds(situation: Situation) -> NDArray[np.float64]:
-    """Return, for each agent, the accuracy below which collaboration beats being alone.
+    """Return, for each agent, the accuracy below which collaboration is faster than working alone.
 
-    Infinite when the agent's class is everybody: collaboration always pays.
+    It is infinite for an agent whose class is everybody: collaboration always pays.
 
     Examples
     --------

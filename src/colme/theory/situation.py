@@ -1,6 +1,6 @@
 """What the theorems start from: agents with true means, noise, risk, tolerance and batches.
 
-Lives here: the situation, and who is near whom in it.  Must not know times.
+Lives here: the situation, and which agents are near each other.  Must not know times.
 """
 
 from __future__ import annotations
@@ -13,21 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 from colme.algorithm import ClassTest
-from colme.bounds import Laplace, NormalMixture, split_risk, usual_bound
-
-__all__ = ["LARGEST_BATCH", "Situation", "class_sizes", "margins"]
+from colme.bounds import Laplace, NormalMixture, default_bound, split_risk
 
 Times: TypeAlias = NDArray[np.int64]
 
 N = TypeVar("N", int, Times)
 
 LARGEST_BATCH = 10**9
-"""A step with more samples than this would overflow when agents and batches are multiplied."""
+"""With more samples per step, products of agents and batches would overflow."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """All that the theorems need to know: true means, noise, risk, tolerance and batches.
+    """Everything that the theorems need to know.
 
     Two agents are in one class when their means differ by at most `eta`.
 
@@ -73,8 +71,8 @@ class Situation:
         class_test = ClassTest.of(self.class_test)
         if class_test == ClassTest.KNOWN:
             raise ValueError(
-                "class_test must be one of overlap, joint: a class known from the start takes no "
-                f"time to find; received {self.class_test!r}"
+                "class_test must be one of overlap, joint, since a class known from the start "
+                f"takes no time to find; received {self.class_test!r}"
             )
         if _check.positive_int("batch", self.batch) > LARGEST_BATCH:
             raise ValueError(f"batch must be at most {LARGEST_BATCH}; received {self.batch}")
@@ -87,20 +85,14 @@ class Situation:
         """The true means as an array."""
         return np.asarray(self.true_means)
 
+    def steps(self, n: N) -> N:
+        """Return the steps ⌈n / batch⌉ that bring n samples."""
+        return -(-n // self.batch)
+
     @property
     def n_agents(self) -> int:
         """How many agents there are."""
         return self.means.size
-
-    @property
-    def bound(self) -> Laplace | NormalMixture:
-        """The radius β that goes with the class test, with the risk split over all agents."""
-        risk = split_risk(self.delta, self.n_agents)
-        return usual_bound(ClassTest.of(self.class_test), self.sigma, risk)
-
-    def steps(self, n: N) -> N:
-        """Return the steps ⌈n / batch⌉ that bring n samples."""
-        return -(-n // self.batch)
 
     def n_within(self, reach: NDArray[np.float64]) -> Times:
         """Return, for each agent, how many agents have means at most `reach` away from its own."""
@@ -109,14 +101,20 @@ class Situation:
         before = np.concatenate(([0], np.cumsum(sizes)))
         return before[above] - before[below]
 
+    @property
+    def bound(self) -> Laplace | NormalMixture:
+        """The radius β that goes with the class test, with the risk split over all agents."""
+        risk = split_risk(self.delta, self.n_agents)
+        return default_bound(ClassTest.of(self.class_test), self.sigma, risk)
+
 
 def _bracket(
     values: NDArray[np.float64], means: NDArray[np.float64], reach: NDArray[np.float64]
 ) -> tuple[Times, Times]:
     """Return below, above such that exactly values[below:above] lie within `reach` of each mean.
 
-    Sorted distinct values; distances are compared as they are computed, |value - mean| <= reach,
-    so that two agents always agree on theirs.
+    Values are sorted and distinct.  Distances are compared exactly as |value - mean| <= reach, so
+    that two agents always agree on whether they are near each other.
     """
     padded = np.concatenate(([-np.inf], values, [np.inf]))
     above = np.searchsorted(values, means + reach, side="right")
@@ -144,7 +142,7 @@ def class_sizes(situation: Situation) -> Times:
 
 
 def margins(situation: Situation) -> NDArray[np.float64]:
-    """Return how far the nearest agent beyond η is beyond it; infinite if there is none.
+    """Return the gap to the nearest agent outside the class, less η; infinite if there is none.
 
     Examples
     --------

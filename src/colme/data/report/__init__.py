@@ -1,9 +1,9 @@
 """The report of a table: one page with the story, pictures, tables and what is claimed.
 
-Lives here: what stands on the page, and how its pictures are drawn.  Must not know how anything is
+Lives here: what the page shows, and how its pictures are drawn.  Must not know how anything is
 computed.
 """
 
-from colme.data.report.front import report_html, write_report
+from colme.data.report.page import report_html, write_report
 
 __all__ = ["report_html", "write_report"]

@@ -10,22 +10,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.estimating import Class, Estimates
-from colme.data.report.choosing import ends_and_between, evenly, ranked
-from colme.data.report.drawing import Scale, area, color, dot, grid, line, picture, word
+from colme.data.estimator import Class, Estimates
+from colme.data.report.selection import ends_and_between, evenly, ranked
+from colme.data.report.svg import Scale, area, color, dot, grid, line, picture, word
 from colme.data.report.texts import Write, between, name_text
 from colme.pages import picture_html
 
-__all__ = ["classes_picture", "ranked_picture", "shrinkage_picture"]
-
 _RANKED, _CLASSES, _LINES = 60, 30, 300
-"""So many agents, classes and lines are drawn at most."""
+"""At most this many agents, classes and lines are drawn."""
 _ROW = 15.0
 _TOP = 8.0
 _NAMES, _PLOT = 30.0, 66.0
 _LONGEST = 40
 _FAR = 3.0
-"""Intervals widen the scale by at most so many times what the means are apart."""
+"""Intervals widen the scale by at most this many times the range of the means."""
 
 
 def ranked_picture(estimates: Estimates, write: Write) -> str:
@@ -69,7 +67,7 @@ def _ranked_caption(n: int, n_shown: int) -> str:
     )
     return (
         f"{some}Agents by estimate (dot, coloured by class), with their own mean (ring) and its "
-        "guaranteed interval (line; one that reaches the edge goes on)."
+        "interval (line; one that reaches the edge goes on)."
     )
 
 
@@ -107,7 +105,7 @@ def _row(estimates: Estimates, a: int, scale: Scale, y: float, write: Write) -> 
 
 
 def classes_picture(estimates: Estimates, write: Write) -> str:
-    """Return the figure of classes: where each lies, how sure that is, how large it is.
+    """Return the figure of classes: where each lies, its interval, and how large it is.
 
     Examples
     --------

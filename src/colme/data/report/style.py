@@ -1,12 +1,10 @@
-"""Style: what this page needs beside the look of all pages, and a script that it can do without.
+"""The style of this page, beside that of all pages, and a script that it can do without.
 
 Lives here: colours of classes, lines of pictures, sorting and searching.  Must not know what is
 shown.
 """
 
 from __future__ import annotations
-
-__all__ = ["SCRIPT", "STYLE"]
 
 STYLE = """
 :root { --c0: #56687a; --c1: #0072b2; --c2: #d55e00; --c3: #009e73; --c4: #b8559a; --c5: #b07a00;

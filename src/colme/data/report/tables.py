@@ -1,4 +1,4 @@
-"""Tables: what was read, classes, agents, methods compared, drifts, and what each column means.
+"""The tables of a report: what was read, classes, agents, methods, drifts, and what columns mean.
 
 Lives here: from results to rows of text.  Must not know markup, nor how numbers are found.
 """
@@ -7,25 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from colme.data.comparing import Comparison, Score
-from colme.data.estimating import MEANINGS, Class, Estimates
-from colme.data.reading import Reading
-from colme.data.replaying import Drift, Replay
-from colme.data.report.choosing import ranked
+from colme.data.comparison import Comparison, Score
+from colme.data.drifts import Drift
+from colme.data.estimator import MEANINGS, Class, Estimates
+from colme.data.evolution import Replay
+from colme.data.reader import Reading
+from colme.data.report.selection import ranked
 from colme.data.report.texts import Write, between, name_text, number_text
-from colme.pages import Table
-
-__all__ = [
-    "agents_table",
-    "classes_table",
-    "comparison_table",
-    "drifts_table",
-    "meanings_table",
-    "reading_table",
-]
+from colme.pages import TextTable as Table
 
 _AGENTS, _CLASSES, _DRIFTS = 1000, 200, 200
-"""So many rows at most."""
+"""At most this many rows."""
 
 
 def reading_table(estimates: Estimates, reading: Reading | None) -> Table:
@@ -79,7 +71,7 @@ def classes_table(estimates: Estimates, write: Write) -> Table:
         "open",
     )
     notes = (
-        "open: members that are not told from some agent of another class either.",
+        "open: members that are also indistinguishable from some agent of another class.",
         *_more(len(found), len(rows), "classes"),
     )
     return Table("", header, rows, notes)
@@ -193,9 +185,9 @@ def drifts_table(replay: Replay, write: Write) -> Table:
     rows = tuple(_drift_row(one, write) for one in replay.drifts[:_DRIFTS])
     header = ("agent", "until", "mean until then", "mean since", "rows until then", "rows since")
     claim = (
-        "Agents whose mean was not the same all the time. If no mean changed, anybody at all would "
-        f"be named with probability {replay.delta:g} at most. The moment is the one for which most "
-        "speaks; nothing is claimed of it."
+        "Agents whose mean was not the same all the time. If no mean changed, the probability that "
+        f"any agent is named is at most {replay.delta:g}. The moment is the one with the strongest "
+        "evidence; nothing is claimed of it."
     )
     return Table(
         "Agents that drifted",

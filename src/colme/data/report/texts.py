@@ -1,4 +1,4 @@
-"""Texts: how names and numbers are written on the page.
+"""How names and numbers are written on the page.
 
 Lives here: names cut short, and as many decimals as matter.  Must not know markup or tables.
 """
@@ -11,9 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from colme.data.estimating import Estimates
-
-__all__ = ["between", "name_text", "number_text", "writer"]
+from colme.data.estimator import Estimates
 
 Write: TypeAlias = Callable[[float], str]
 """From a number to its text."""
@@ -37,7 +35,7 @@ def name_text(agent: Any, longest: int = _LONGEST) -> str:
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Return a number with so many decimals, a dash if it is not finite.
+    """Return a number with that many decimals, a dash if it is not finite.
 
     Examples
     --------

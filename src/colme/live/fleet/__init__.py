@@ -1,7 +1,7 @@
 """A demonstration fleet: many agents on this machine, in real processes, over a real network.
 
-Lives here: its settings, its world, its processes, and how it fares.  Must not know the command
-line.
+Lives here: its settings, its problem, its processes, and how well it learns.  Must not know the
+command line.
 """
 
 try:
@@ -9,9 +9,9 @@ try:
 except ImportError:
     raise ImportError("fleets talk through eclipse-zenoh: pip install 'colme[live]'") from None
 
-from colme.live.fleet.fleet import Fleet
-from colme.live.fleet.settings import FleetSettings, usual_learning
-from colme.live.fleet.tally import Tally
-from colme.live.fleet.watching import Watcher
+from colme.live.fleet.fleet_progress import FleetProgress
+from colme.live.fleet.fleet_settings import FleetSettings, LiarSettings
+from colme.live.fleet.local_fleet import LocalFleet
+from colme.live.fleet.watcher import Watcher
 
-__all__ = ["Fleet", "FleetSettings", "Tally", "Watcher", "usual_learning"]
+__all__ = ["FleetProgress", "FleetSettings", "LiarSettings", "LocalFleet", "Watcher"]

@@ -1,4 +1,4 @@
-"""The authority of a fleet: it says which device is called what.
+"""The authority of a fleet: it certifies the names of devices.
 
 Lives here: making an authority, and making all that one device needs.  Must not know the network.
 """
@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from colme import _check
+from colme._files import replacing_folder
 from colme.live.keys import files
 from colme.live.keys.certificates import (
     DEVICE_DAYS,
@@ -26,18 +27,16 @@ from colme.live.keys.certificates import (
 )
 from colme.live.wire import check_name
 
-__all__ = ["Authority"]
-
 _RESERVED = (files.AUTHORITY_CERTIFICATE, files.AUTHORITY_KEY, files.MEMBERS)
 _LONGEST_CERTIFICATE = 3000
-"""In bytes: it travels with what its device tells, in one frame."""
+"""In bytes: it travels with each reply of its device, in one frame."""
 
 
 class Authority:
     """A fleet's own authority, kept in one private folder on one machine.
 
-    `Authority.create` makes it and `Authority.open` finds it again.  Its folder is for whoever
-    runs the fleet; a device needs only the folder that `issue` makes for it.
+    `Authority.create` makes it and `Authority.open` loads it.  Its folder is for the
+    owner of the fleet; a device needs only the folder that `issue` makes for it.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class Authority:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Find an authority again, or raise ValueError with what to do."""
+        """Load an authority, or raise ValueError with what to do."""
         try:
             certificate = files.read_certificate(folder / files.AUTHORITY_CERTIFICATE)
             key = files.read_key(folder / files.AUTHORITY_KEY)
@@ -104,7 +103,7 @@ class Authority:
 
     @property
     def days_left(self) -> int:
-        """For how many more whole days the authority is valid; negative once it has ended."""
+        """Whole days for which the authority is still valid; negative once it has expired."""
         return int((self._certificate.not_valid_after_utc.timestamp() - time.time()) // 86400)
 
     def issue(
@@ -117,8 +116,7 @@ class Authority:
         name
             The device's name; no other device of the fleet has it.
         hosts
-            Names or addresses under which others reach the device, besides this machine's own
-            names for itself.
+            Names or addresses under which others reach the device, besides localhost.
         days
             How long its certificate is valid.
         renew
@@ -135,7 +133,7 @@ class Authority:
     ) -> list[Path]:
         """Make the folders of several devices, or none at all if one of them is refused."""
         hosts = tuple(hosts)
-        with files.alone(self.folder):
+        with files.locked(self.folder):
             self._check(names, hosts, days, renew)
             issued = [(name, *self._certify(name, hosts, days)) for name in names]
             folders = [self._write(*one) for one in issued]
@@ -154,14 +152,14 @@ class Authority:
         for name in names:
             known = name in issued or (self.folder / check_name("name", name)).exists()
             if name in _RESERVED:
-                raise ValueError(f"no device can be called {name!r}, as a file of the authority is")
+                raise ValueError(f"a file of the authority is called {name!r}: choose another name")
             if known and not renew:
                 raise ValueError(
                     f"{name!r} has been issued already: choose another name, or renew it "
                     "(--renew), which makes a new key and certificate in place of the old ones"
                 )
         if len(set(names)) < len(names):
-            raise ValueError(f"each device has a name of its own; received {', '.join(names):.80}")
+            raise ValueError(f"each device needs its own name; received {', '.join(names):.80}")
 
     def _certify(
         self, name: str, hosts: Iterable[str], days: int
@@ -181,7 +179,7 @@ class Authority:
     def _write(
         self, name: str, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate
     ) -> Path:
-        with files.new_folder(self.folder / name) as draft:
+        with replacing_folder(self.folder / name) as draft:
             files.write_certificate(draft / files.AUTHORITY_CERTIFICATE, self._certificate)
             files.write_certificate(draft / files.DEVICE_CERTIFICATE, certificate)
             files.write_key(draft / files.DEVICE_KEY, key)

@@ -1,11 +1,11 @@
 """Certificates: who signs whom, and what a certificate says of its holder.
 
-Lives here: the form of a fleet's certificates, written and read.  Must not know files, nor who
-asks.
+Lives here: the form of a fleet's certificates, created and verified.  Must not know files.
 """
 
 from __future__ import annotations
 
+import inspect
 import ipaddress
 import re
 import time
@@ -21,27 +21,19 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from colme.live.wire import check_name
 
-__all__ = [
-    "AUTHORITY_DAYS",
-    "DEVICE_DAYS",
-    "Holder",
-    "certify_authority",
-    "certify_device",
-    "fleet_of",
-    "host_names",
-    "new_key",
-    "verify",
-]
-
 AUTHORITY_DAYS = 3650
+"""Ten years: an authority outlives its devices."""
 DEVICE_DAYS = 825
 """The longest that strict implementations of TLS allow a private authority's certificates."""
 
-_AUTHORITY = "colme authority"  # no device can be called so: names hold no spaces
-_EARLIER = timedelta(days=1)  # clocks of devices may be behind
+_AUTHORITY = "colme authority"  # no device can have this name: names contain no spaces
+_EARLIER = timedelta(days=1)  # clocks of devices may be slow
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
 _REMEMBERED = 2048
+"""Verified certificates that are remembered: more than the largest fleets here have."""
+_USES = tuple(inspect.signature(x509.KeyUsage).parameters)
+"""All uses of a key that a certificate must allow or forbid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,7 @@ class Holder:
     Examples
     --------
     >>> key = new_key()
-    >>> Holder("a", "lab", key.public_key(), start=0, end=1e9).holds_now()
+    >>> Holder("a", "lab", key.public_key(), start=0, end=1e9).is_valid_now()
     False
     """
 
@@ -61,7 +53,7 @@ class Holder:
     start: float
     end: float
 
-    def holds_now(self) -> bool:
+    def is_valid_now(self) -> bool:
         """Return whether the certificate has begun and not ended."""
         return self.start <= time.time() < self.end
 
@@ -93,7 +85,7 @@ def _host(host: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         pass
-    number = host.rpartition(".")[2].isdigit()  # an address that is none
+    number = host.rpartition(".")[2].isdigit()  # a malformed address
     if number or len(host) > 253 or not _HOST.fullmatch(host):
         raise ValueError(
             f"a host must be a name such as garden.local or an address such as 192.168.1.20, "
@@ -110,17 +102,12 @@ def certify_authority(fleet: str, key: ec.EllipticCurvePrivateKey) -> x509.Certi
     >>> fleet_of(certify_authority("lab", new_key()))
     'lab'
     """
-    subject = _subject(check_name("fleet", fleet), _AUTHORITY)
-    start = datetime.now(UTC).replace(microsecond=0)
-    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    subject, public = _subject(check_name("fleet", fleet), _AUTHORITY), key.public_key()
+    builder = _builder(subject, subject, public, AUTHORITY_DAYS)
     return (
-        _dated(start, AUTHORITY_DAYS)
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs_certificates=True), critical=True)
-        .add_extension(identifier, critical=False)
+        builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage("digital_signature", "key_cert_sign", "crl_sign"), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
         .sign(key, hashes.SHA256())
     )
 
@@ -144,16 +131,13 @@ def certify_device(
     >>> verify(certify_device("a", own.public_key(), authority, above), authority).name
     'a'
     """
-    start = datetime.now(UTC).replace(microsecond=0) if start is None else start
+    subject = _subject(fleet_of(authority), check_name("name", name))
+    builder = _builder(subject, authority.subject, key, days, start)
     both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
     above = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     return (
-        _dated(start, days)
-        .subject_name(_subject(fleet_of(authority), check_name("name", name)))
-        .issuer_name(authority.subject)
-        .public_key(key)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(signs_certificates=False), critical=True)
+        builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage("digital_signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage(both), critical=False)
         .add_extension(x509.SubjectAlternativeName(host_names(hosts)), critical=False)
         .add_extension(above, critical=False)
@@ -174,10 +158,10 @@ def fleet_of(certificate: x509.Certificate) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def verify(certificate: x509.Certificate | bytes, authority: x509.Certificate) -> Holder:
-    """Return whom a certificate of this authority names; the time is the caller's to judge.
+    """Return whom a certificate of this authority names; the caller checks the time.
 
-    What was verified once is remembered by its bytes, for all devices in this process.  Any other
-    certificate, and bytes that are none, raise some exception: catch all.
+    What was verified once is remembered by its bytes, for all devices in this process.  For any
+    other certificate or bytes it raises an exception of any kind: catch all.
 
     Examples
     --------
@@ -211,24 +195,17 @@ def _subject(fleet: str, name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(kind, text) for kind, text in parts.items()])
 
 
-def _dated(start: datetime, days: int) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(start - _EARLIER)
-        .not_valid_after(start + timedelta(days=days))
-    )
+def _builder(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    days: int,
+    start: datetime | None = None,
+) -> x509.CertificateBuilder:
+    start = datetime.now(UTC).replace(microsecond=0) if start is None else start
+    ends = start - _EARLIER, start + timedelta(days=days)
+    return x509.CertificateBuilder(issuer, subject, key, x509.random_serial_number(), *ends)
 
 
-def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        encipher_only=False,
-        decipher_only=False,
-    )
+def _usage(*allowed: str) -> x509.KeyUsage:
+    return x509.KeyUsage(**{use: use in allowed for use in _USES})

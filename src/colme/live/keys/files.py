@@ -7,10 +7,10 @@ not know what a certificate says.
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -22,38 +22,25 @@ from colme.live.wire import check_name
 
 try:
     from fcntl import LOCK_EX, flock
-except ImportError:  # a system on which processes cannot wait for each other so
+except ImportError:  # a system without such locks
     flock = None  # type: ignore[assignment]
 
-__all__ = [
-    "AUTHORITY_CERTIFICATE",
-    "AUTHORITY_KEY",
-    "DEVICE_CERTIFICATE",
-    "DEVICE_KEY",
-    "MEMBERS",
-    "alone",
-    "new_folder",
-    "read_certificate",
-    "read_key",
-    "read_members",
-    "write_certificate",
-    "write_key",
-    "write_members",
-]
 
 AUTHORITY_CERTIFICATE, AUTHORITY_KEY = "ca.pem", "ca.key"
 DEVICE_CERTIFICATE, DEVICE_KEY = "device.pem", "device.key"
 MEMBERS = "members"
 
+T = TypeVar("T")
+
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Let one process at a time change what is in a folder.
 
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place, alone(Path(place)):
+    >>> with tempfile.TemporaryDirectory() as place, locked(Path(place)):
     ...     write_members(Path(place) / "members", ["a"])
     """
     if flock is None:
@@ -65,31 +52,6 @@ def alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def new_folder(target: Path) -> Iterator[Path]:
-    """Give a private draft of a folder that takes the place of `target` once it is complete.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with new_folder(Path(place) / "a") as draft:
-    ...         write_members(draft / "members", ["a"])
-    ...     [path.name for path in Path(place).iterdir()]
-    ['a']
-    """
-    draft, old = (target.with_name(f".{target.name}-{os.getpid()}.{end}") for end in ("new", "old"))
-    try:
-        draft.mkdir(mode=0o700)
-        yield draft
-        if target.exists():
-            target.rename(old)
-        draft.rename(target)
-    finally:
-        for left in (draft, old):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
@@ -119,10 +81,11 @@ def write_certificate(path: Path, certificate: x509.Certificate) -> None:
     --------
     >>> import tempfile
     >>> from colme.live.keys.certificates import certify_authority, new_key
+    >>> certificate = certify_authority("lab", new_key())
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     write_certificate(Path(place) / "a.pem", certify_authority("lab", new_key()))
-    ...     (Path(place) / "a.pem").read_text().splitlines()[0]
-    '-----BEGIN CERTIFICATE-----'
+    ...     write_certificate(Path(place) / "a.pem", certificate)
+    ...     read_certificate(Path(place) / "a.pem") == certificate
+    True
     """
     with replacing(path) as draft:
         draft.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
@@ -137,46 +100,26 @@ def read_key(path: Path) -> ec.EllipticCurvePrivateKey:
     Traceback (most recent call last):
     ValueError: nowhere.key is missing
     """
-    text = _read(path)
-    try:
+
+    def load(text: bytes) -> ec.EllipticCurvePrivateKey:
         key = serialization.load_pem_private_key(text, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it wants a password
-        key = None
-    if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
-        return key
-    raise ValueError(f"{path} holds no private key that 'colme keys' has made")
+        if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, ec.SECP256R1):
+            return key
+        raise ValueError("a key of another kind")
+
+    return _read(path, load, "private key that 'colme keys' has made")
 
 
 def read_certificate(path: Path) -> x509.Certificate:
-    """Return the certificate in a file, or raise ValueError if it holds none.
+    """Return the certificate in a file, or raise ValueError: see `write_certificate`.
 
     Examples
     --------
-    >>> read_certificate(Path("nowhere.pem"))
+    >>> read_certificate(Path("pyproject.toml"))
     Traceback (most recent call last):
-    ValueError: nowhere.pem is missing
+    ValueError: pyproject.toml holds no certificate
     """
-    text = _read(path)
-    try:
-        return x509.load_pem_x509_certificate(text)
-    except ValueError:
-        raise ValueError(f"{path} holds no certificate") from None
-
-
-def read_members(path: Path) -> tuple[str, ...]:
-    """Return the names in a file, one per line.
-
-    Examples
-    --------
-    >>> read_members(Path("nowhere/members"))
-    Traceback (most recent call last):
-    ValueError: nowhere/members is missing
-    """
-    lines = _read(path).decode("utf-8", "replace").splitlines()
-    try:
-        return tuple(dict.fromkeys(check_name("name", line.strip()) for line in lines if line))
-    except ValueError as error:
-        raise ValueError(f"{path} must hold one name per line: {error}") from None
+    return _read(path, x509.load_pem_x509_certificate, "certificate")
 
 
 def write_members(path: Path, names: Iterable[str]) -> None:
@@ -194,8 +137,28 @@ def write_members(path: Path, names: Iterable[str]) -> None:
         draft.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 
-def _read(path: Path) -> bytes:
+def read_members(path: Path) -> tuple[str, ...]:
+    r"""Return the names in a file, one per line, each once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = (Path(place) / "members").write_text("a\nb\na\n")
+    ...     read_members(Path(place) / "members")
+    ('a', 'b')
+    """
+    lines = _read(path, bytes, "names").decode("utf-8", "replace").splitlines()
     try:
-        return path.read_bytes()
+        return tuple(dict.fromkeys(check_name("name", line.strip()) for line in lines if line))
+    except ValueError as error:
+        raise ValueError(f"{path} must hold one name per line: {error}") from None
+
+
+def _read(path: Path, load: Callable[[bytes], T], kind: str) -> T:
+    try:
+        return load(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{path} is missing") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # TypeError: it wants a password
+        raise ValueError(f"{path} holds no {kind}") from None

@@ -1,7 +1,7 @@
 """The identity of one device: its keys, the seals it makes and the seals of others.
 
-Lives here: loading and checking keys, sealing, opening.  Must not know what is sealed, nor where it
-goes.
+Lives here: loading and checking keys, sealing, opening.  Must not know what is sealed, nor where
+it is sent.
 """
 
 from __future__ import annotations
@@ -19,19 +19,17 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from colme.live.keys import files
 from colme.live.keys.certificates import Holder, fleet_of, verify
-from colme.live.wire import Refused, Sealed
-
-__all__ = ["Identity"]
+from colme.live.wire import Refused, SealedReply
 
 _ALGORITHM = ec.ECDSA(hashes.SHA256())
-_PURPOSE = b"colme seal 1\0"  # a signature made for anything else is no seal
+_PURPOSE = b"colme seal 1\0"  # a signature made for anything else is not a seal
 
 
 class Identity:
     """Who a device is: the folder that its fleet's authority has issued to it.
 
-    `Identity.load` reads it.  The paths are for TLS; `seal` and `open` prove who said what, however
-    it has travelled.
+    `Identity.load` reads it.  The paths are for TLS; `seal` and `open` prove who said what,
+    whichever way it came.
 
     Examples
     --------
@@ -72,7 +70,7 @@ class Identity:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read a device's folder; raise ValueError, with what to do, unless all of it is right."""
+        """Read a device's folder, or raise ValueError with what to do."""
         try:
             authority = files.read_certificate(folder / files.AUTHORITY_CERTIFICATE)
             certificate = files.read_certificate(folder / files.DEVICE_CERTIFICATE)
@@ -86,27 +84,27 @@ class Identity:
 
     @property
     def days_left(self) -> int:
-        """For how many more whole days the certificate is valid; renew it well before 0."""
+        """Whole days for which the certificate is still valid; renew it well before 0."""
         return int((self._own.end - time.time()) // 86400)
 
-    def seal(self, payload: bytes, context: bytes) -> Sealed:
-        """Sign a payload, said in a context that whoever opens the seal knows as well."""
+    def seal(self, payload: bytes, context: bytes) -> SealedReply:
+        """Sign a payload together with a context that the receiver knows as well."""
         signature = self._key.sign(_signed(payload, context), _ALGORITHM)
-        return Sealed(payload, self._certificate, signature)
+        return SealedReply(payload, self._certificate, signature)
 
-    def open(self, sealed: Sealed, context: bytes) -> str:
-        """Return the name of who sealed it in that context, or raise `Refused`.
+    def open(self, sealed: SealedReply, context: bytes) -> str:
+        """Return the name of the device that sealed it in that context, or raise `Refused`.
 
-        The reason is "stranger" for a certificate that is none, has ended or is not of this fleet,
+        The reason is "stranger" for an invalid or expired certificate and one of another fleet,
         and "forged" for a signature that its holder has not made.
         """
         try:
             holder = verify(sealed.certificate, self._authority)
-        except Exception:  # the bytes of a stranger can be wrong in every way
+        except Exception:  # the bytes of a stranger can be wrong in any way
             raise Refused("stranger", f"no certificate of fleet {self.fleet}'s authority") from None
         if holder.fleet != self.fleet:
             raise Refused("stranger", f"{holder.name} is of fleet {holder.fleet}")
-        if not holder.holds_now():
+        if not holder.is_valid_now():
             raise Refused("stranger", f"the certificate of {holder.name} is not valid today")
         try:
             holder.key.verify(sealed.signature, _signed(sealed.payload, context), _ALGORITHM)
@@ -131,7 +129,7 @@ class Identity:
                 f"{self.key_path} is not the key of {path}: copy the whole folder that "
                 "'colme keys issue' has made for this device"
             )
-        if not own.holds_now():
+        if not own.is_valid_now():
             start, end = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (own.start, own.end))
             raise ValueError(
                 f"{path} is valid from {start} to {end} and not today: set this machine's clock, "

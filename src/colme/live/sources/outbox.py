@@ -5,12 +5,10 @@ Lives here: the numbers of a device's lines.  Must not know sockets, nor where v
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 
 from colme import _check
-
-__all__ = ["Outbox"]
+from colme.live.sources.changes import Changes
 
 
 class Outbox:
@@ -28,6 +26,7 @@ class Outbox:
 
     Examples
     --------
+    >>> import asyncio
     >>> async def conversation():
     ...     outbox = Outbox()
     ...     await outbox.add(0.5)
@@ -48,25 +47,24 @@ class Outbox:
         self._n_sent = self._n_ever_sent = 0
         self._refused: set[int] = set()
         self._is_complete = False
-        self._change = asyncio.Event()
+        self._changes = Changes()
 
     async def add(self, value: float) -> None:
         """Keep a value to send, once there is room."""
-        # Those refused do not count: no one will acknowledge them before a sample follows.
-        while len(self._values) - len(self._refused) >= self._most:
-            await self._change.wait()
+        # Refused lines do not count: none is acknowledged before a sample follows it.
+        await self._changes.until(lambda: len(self._values) - len(self._refused) < self._most)
         self._values.append(float(value))
-        self._signal()
+        self._changes.notify()
 
     def end(self) -> None:
-        """Hear that no value will follow."""
+        """Note that no value will follow."""
         self._is_complete = True
-        self._signal()
+        self._changes.notify()
 
     def begin(self, acknowledged: int) -> None:
         """Begin a connection, with the number of the last line that the node says is durable.
 
-        If that is none of the lines kept, the node has lost lines or heard of others: those kept
+        If that is none of the lines kept, the node has lost lines or received others: those kept
         are then the lines after that number.
         """
         n_durable = acknowledged - self.acknowledged
@@ -85,25 +83,25 @@ class Outbox:
             self._refused = {line for line in self._refused if line > number}
 
     def refuse(self, number: int) -> None:
-        """Hear that a line is no sample."""
+        """Note that a line is not a sample."""
         if self.acknowledged < number <= self.acknowledged + self._n_sent:
             self._refused.add(number)
-            self._signal()
+            self._changes.notify()
 
     async def next_line(self) -> bytes | None:
-        """Give the line after the last one given, when there is one; None if there will be none."""
-        while self._n_sent == len(self._values):
-            if self._is_complete:
-                return None
-            await self._change.wait()
+        """Return the next line to send, once there is one; None if there will be none."""
+        await self._changes.until(lambda: self._is_complete or self._n_sent < len(self._values))
+        if self._n_sent == len(self._values):
+            return None
         self._n_sent += 1
         self._n_ever_sent = max(self._n_ever_sent, self._n_sent)
         return f"{self._values[self._n_sent - 1]!r}\n".encode()
 
     async def finished(self) -> None:
         """Wait until every line is durable or refused, and none will follow."""
-        while not (self._is_complete and len(self._values) == len(self._refused)):
-            await self._change.wait()
+        await self._changes.until(
+            lambda: self._is_complete and len(self._values) == len(self._refused)
+        )
 
     @property
     def is_waiting(self) -> bool:
@@ -114,8 +112,4 @@ class Outbox:
         for _ in range(number):
             self._values.popleft()
         self._n_ever_sent -= number
-        self._signal()
-
-    def _signal(self) -> None:
-        self._change.set()
-        self._change = asyncio.Event()
+        self._changes.notify()

@@ -1,7 +1,7 @@
 """What can be wrong with a store, in words: the file, what is wrong, and the remedy.
 
-Lives here: the errors of a store and what the errors beneath mean.  Must not know how a store
-works.
+Holds the errors of a store and what errors of SQLite and the system mean.  Must not know how a
+store works.
 """
 
 from __future__ import annotations
@@ -9,17 +9,6 @@ from __future__ import annotations
 import errno
 import sqlite3
 from pathlib import Path
-
-__all__ = [
-    "StoreBusy",
-    "StoreError",
-    "StoreUnwritable",
-    "busy",
-    "damaged",
-    "inaccessible",
-    "refusal",
-    "unwritten",
-]
 
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY)
@@ -49,7 +38,7 @@ class StoreBusy(StoreError):  # noqa: N818
 
 
 class StoreUnwritable(OSError):  # noqa: N818
-    """The disk is full or fails: nothing of what was to be written is kept; try again later.
+    """The disk is full or fails: nothing of the write is kept; try again later.
 
     Examples
     --------

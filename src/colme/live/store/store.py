@@ -1,154 +1,203 @@
-"""The store as a node sees it.
+"""The store as a node sees it, and the one thread that writes for all agents of a process.
 
-Lives here: opening, adopting, appending.  Must not know what events and states mean.
+Holds opening, registering, appending, and group commit: all waiting writes share a transaction.
+Must not know what events and states mean.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import sqlite3
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
-from colme.live.store.errors import StoreError
-from colme.live.store.file import FILE_NAME, hold, open_file
-from colme.live.store.rows import Past
-from colme.live.store.writer import Keeper, Writer
-
-__all__ = ["LARGEST_ENTRY", "Store"]
+from colme.live.store.database_file import FILE_NAME, hold, open_file
+from colme.live.store.errors import StoreError, unwritten
+from colme.live.store.tables import AgentJournal, SavedState, Tables
 
 LARGEST_ENTRY = 2**26
 """The most bytes of one event or state."""
 
 
+@dataclass(eq=False)
+class _Write:
+    """Events to append or else a state to store; `n_known` failures were known to its author."""
+
+    journal: AgentJournal
+    events: Sequence[bytes]
+    state: bytes | None
+    n_known: int
+    done: asyncio.Future[None]
+
+
 class Store:
-    """A file in which agents keep a checkpoint each and a journal of the events since.
+    """A file in which each agent keeps a checkpoint and a journal of the events since.
 
-    What `append` and `checkpoint` were awaited for survives a crash at any instruction: once, and
-    in the order of the calls.  One process at a time opens a store, which is an SQLite file with
-    a write-ahead log; a system without file locks (`fcntl`) has none.
+    What `append` and `checkpoint` were awaited for survives a crash at any instruction, once
+    and in the order of the calls.  One process at a time opens a store, which is an SQLite file
+    with a write-ahead log; it needs a system with file locks (`fcntl`).
 
-    A write that fails with `StoreUnwritable` leaves nothing behind, and neither does any that the
-    same agent began before it was told.  To go on, write the same events again, *or* keep a
-    checkpoint of a state that holds them; both together would count them twice.
+    A write that fails with `StoreUnwritable` leaves nothing behind, and neither does any write that
+    the same agent began before it knew of the failure.  To go on, write the same events again, *or*
+    store a checkpoint of a state that includes them; both together would count them twice.
 
-    A write goes on when its caller is cancelled: it is kept or it fails, and nobody is told.
+    A write continues when its caller is cancelled: it is stored or it fails, unnoticed.
 
     The log grows to about 1 MB, or to the size of a larger burst of writes, and is cut back to at
-    most 2 MB when it is used anew.  The file grows to what it takes to hold all checkpoints and
-    twice the events since, with a thousand more, and does not shrink: agents that keep a
-    checkpoint every so many events keep it small.
+    most 2 MB when it is reused.  The file grows to the size of all checkpoints plus twice the
+    events since plus a thousand more, and does not shrink: regular checkpoints keep it small.
 
     Parameters
     ----------
-    path
-        The file, for messages.
-    connection
-        To the file; from now on it belongs to the store.
-    descriptor
-        Of the folder, which is held until the store is closed.
+    folder
+        Where the file is; both are created if missing.  An unusable file is refused unchanged.
+    fleet
+        Whose agents are stored here; the file of another fleet is refused.
+    sync
+        Whether writes also survive a loss of power, and not only the death of the process.
+
+    Attributes
+    ----------
+    n_commits
+        Transactions committed since the store was opened.
 
     Examples
     --------
     >>> import asyncio, tempfile
     >>> async def live(folder):
-    ...     store = Store.open(Path(folder), "garden")
-    ...     past = store.adopt("ada")
+    ...     store = Store(Path(folder), "garden")
+    ...     before = store.register("ada")
     ...     await store.append("ada", b"heard 0.5", b"heard 0.7")
     ...     await store.checkpoint("ada", b"2 samples, mean 0.6")
     ...     await store.append("ada", b"heard 0.9")
     ...     await store.close()
-    ...     return past.events, store.journal_length("ada")
+    ...     return before.events, store.journal_length("ada")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     asyncio.run(live(folder))
-    ...     store = Store.open(Path(folder), "garden")
-    ...     past = store.adopt("ada")
+    ...     store = Store(Path(folder), "garden")
+    ...     saved = store.register("ada")
     ...     asyncio.run(store.close())
     ((), 1)
-    >>> past.checkpoint, past.events
+    >>> saved.checkpoint, saved.events
     (b'2 samples, mean 0.6', (b'heard 0.9',))
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, descriptor: int) -> None:
-        self._writer = Writer(path, connection, descriptor)
-        self._keepers: dict[str, Keeper] = {}
-
-    @classmethod
-    def open(cls, folder: Path, fleet: str, *, sync: bool = True) -> Self:
-        """Open the store in a folder, both made if missing, or refuse and change nothing.
-
-        Parameters
-        ----------
-        folder
-            Where the file is.
-        fleet
-            Whose agents keep themselves here; the file of another fleet is refused.
-        sync
-            Whether writes survive a loss of power too, and not only the death of the process.
-        """
+    def __init__(self, folder: Path, fleet: str, *, sync: bool = True) -> None:
         _check_name("fleet", fleet)
-        folder = Path(folder)
-        descriptor = hold(folder)
+        self.path = Path(folder) / FILE_NAME
+        self.n_commits = 0
+        self._descriptor = hold(self.path.parent)
         try:
-            connection = open_file(folder, fleet, sync=sync)
+            self._tables = Tables(self.path, open_file(self.path.parent, fleet, sync=sync))
         except BaseException:
-            os.close(descriptor)
+            os.close(self._descriptor)
             raise
-        return cls(folder / FILE_NAME, connection, descriptor)
+        self._journals: dict[str, AgentJournal] = {}
+        self._waiting: deque[_Write] = deque()
+        self._is_working = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="colme-store")
+        self._end: Future[None] | None = None
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._writer.path
+    def register(self, agent: str) -> SavedState:
+        """Return what the store holds of an agent; a new agent begins its life.
 
-    @property
-    def n_commits(self) -> int:
-        """How many transactions have been committed since the store was opened."""
-        return self._writer.n_commits
-
-    def adopt(self, agent: str) -> Past:
-        """Return what the store holds of an agent; one that is new begins its life.
-
-        Each agent is adopted once, before it writes.  If any of its rows is not as it was written
-        it is refused with StoreError, and nothing changes.
+        Register each agent once, before it writes.  If any of its rows differs from what was
+        written, StoreError is raised and nothing changes.
         """
         _check_name("agent", agent)
         self._check_open()
-        if agent in self._keepers:
+        if agent in self._journals:
             raise ValueError(f"agent {agent!r} is here already: give each agent its own name")
-        self._keepers[agent], past = self._writer.adopt(agent)
-        return past
+        self._journals[agent], saved = self._thread.submit(self._tables.register, agent).result()
+        return saved
 
     async def append(self, agent: str, *events: bytes) -> None:
         """Add events to the agent's journal, all or none; they are durable on return."""
         for event in events:
             _check_entry("event", event)
-        self._check_open()
         if events:
-            await self._writer.write(self._keeper(agent), events, None)
+            await self._write(agent, events, None)
 
     async def checkpoint(self, agent: str, state: bytes) -> None:
-        """Keep the agent's state in place of its journal so far; it is durable on return."""
+        """Store the agent's state in place of its journal so far; it is durable on return."""
         _check_entry("state", state)
-        self._check_open()
-        await self._writer.write(self._keeper(agent), (), state)
+        await self._write(agent, (), state)
 
     def journal_length(self, agent: str) -> int:
-        """Return how many events the agent's journal holds since its last checkpoint."""
-        return self._keeper(agent).length
+        """Return the number of events since the agent's last checkpoint."""
+        journal = self._journals[agent]
+        return journal.end - journal.since
 
     async def close(self) -> None:
-        """Finish every write that was begun, close the file and let go of the folder."""
-        await self._writer.close()
+        """Finish every write that was begun, close the file and release the folder."""
+        if self._end is None:
+            self._end = self._thread.submit(self._finish)
+        await asyncio.shield(asyncio.wrap_future(self._end))
+        self._thread.shutdown()
 
     def _check_open(self) -> None:
-        if self._writer.closed:
+        if self._end is not None:
             raise StoreError(f"{self.path} has been closed: open the store again")
 
-    def _keeper(self, agent: str) -> Keeper:
-        if agent not in self._keepers:
-            raise ValueError(f"agent {agent!r} is not here: adopt it before it writes")
-        return self._keepers[agent]
+    def _write(
+        self, agent: str, events: Sequence[bytes], state: bytes | None
+    ) -> asyncio.Future[None]:
+        """Append events, or else store a state; the future is done once they are durable."""
+        self._check_open()
+        if agent not in self._journals:
+            raise ValueError(f"agent {agent!r} is not here: register it before it writes")
+        journal = self._journals[agent]
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Write(journal, events, state, journal.n_known, done))
+        if not self._is_working:
+            self._is_working = True
+            self._thread.submit(self._work)
+        return done
+
+    # From here on everything runs in the thread that writes.
+
+    def _work(self) -> None:
+        while self._waiting:
+            late: list[_Write] = []
+            informed: list[_Write] = []
+            while self._waiting:
+                write = self._waiting.popleft()
+                # What an agent began before it knew of a failure fails too: a checkpoint among it
+                # would include the events that are about to be written again.
+                (informed if write.n_known == write.journal.n_failed else late).append(write)
+            self._settle(late, OSError("an earlier write of the same agent failed"))
+            try:
+                self._tables.write(informed)
+            except Exception as error:
+                for journal in {write.journal for write in informed}:
+                    journal.n_failed += 1
+                self._settle(informed, error)
+            else:
+                self.n_commits += bool(informed)
+                self._settle(informed, None)
+            if self._tables.n_excess > 0:
+                self._tables.sweep()
+            # One more look follows: it sees what came meanwhile, or that starts the thread again.
+            self._is_working = bool(self._waiting)
+
+    def _settle(self, writes: Sequence[_Write], error: Exception | None) -> None:
+        """Let the authors of writes know, each in its own event loop, with one call per loop."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[_Write]] = {}
+        for write in writes:
+            by_loop.setdefault(write.done.get_loop(), []).append(write)
+        for loop, theirs in by_loop.items():
+            with suppress(RuntimeError):  # the loop is closed: nobody waits for the result
+                loop.call_soon_threadsafe(_resolve, self.path, theirs, error)
+
+    def _finish(self) -> None:
+        try:
+            self._tables.close()
+        finally:
+            os.close(self._descriptor)
 
 
 def _check_name(role: str, name: object) -> None:
@@ -163,3 +212,15 @@ def _check_entry(role: str, entry: object) -> None:
         raise ValueError(
             f"{role} must have at most {LARGEST_ENTRY} bytes; received {len(entry)}: split it up"
         )
+
+
+def _resolve(path: Path, writes: Sequence[_Write], error: Exception | None) -> None:
+    for write in writes:
+        if error is not None:
+            write.journal.n_known = write.journal.n_failed
+        if write.done.done():  # its caller was cancelled
+            continue
+        if error is None:
+            write.done.set_result(None)
+        else:
+            write.done.set_exception(unwritten(path, error))

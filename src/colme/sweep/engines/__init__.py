@@ -4,7 +4,7 @@ Lives here: handing out points and hearing back, whatever dies in between.  Must
 journals or results.
 """
 
-from colme.sweep.engines.clusters import compute_on_cluster
+from colme.sweep.engines.cluster import compute_on_cluster
 from colme.sweep.engines.local import compute_here
 from colme.sweep.engines.task import PointError, Task
 

@@ -1,4 +1,4 @@
-"""A process that measures points for another one, until that one is gone.
+"""A process that measures points for another process, until that one ends.
 
 Lives here: tasks as lines of JSON in, answers as lines of JSON out.  Must not know who asks.
 """
@@ -14,21 +14,23 @@ from queue import SimpleQueue
 from typing import Any
 
 from colme.sweep.engines.task import explain_failure
-from colme.sweep.measuring import measure_point
-
-__all__ = ["answer", "serve"]
+from colme.sweep.measures import measure_point
 
 
 def serve() -> None:
-    """Answer every line of standard input; end at once when nobody is left to ask.
+    """Answer every line of standard input; exit when standard input is closed.
+
+    It runs until the process that started it closes the pipe, or ends.
 
     Examples
     --------
-    >>> serve.__name__
-    'serve'
+    >>> import subprocess
+    >>> program = "from colme.sweep.engines.child import serve; serve()"
+    >>> subprocess.run([sys.executable, "-c", program], input=b"", check=True).returncode
+    0
     """
     replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever else is printed must not be taken for an answer
+    os.dup2(2, 1)  # anything else that is printed must not be read as an answer
     tasks: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, tasks), daemon=True).start()
     while True:
@@ -46,12 +48,12 @@ def answer(task: dict[str, Any]) -> dict[str, Any]:
     """
     try:
         return {"rows": measure_point(task["content"], task["threads"])}
-    except Exception as error:  # whatever it is, it is told where somebody reads it
+    except Exception as error:  # whatever it is, the process that asked reports it
         return {"failure": explain_failure(error)}
 
 
 def _listen(lines: Iterable[bytes], tasks: SimpleQueue[bytes]) -> None:
-    """Hand over every line.  Whoever asked may be gone while a point is measured: so are we."""
+    """Pass on every line; exit, even in the middle of a point, when the input ends."""
     for line in lines:
         tasks.put(line)
     os._exit(0)

@@ -1,6 +1,7 @@
-"""Points on this machine: as many processes as there are cores, each replaced when it dies.
+"""Points on this machine: one process for each core, replaced when it dies.
 
-Lives here: who measures which point with how many threads.  Must not know what a point is.
+Lives here: which process measures which point, with how many threads.  Must not know what a point
+is.
 """
 
 from __future__ import annotations
@@ -14,11 +15,9 @@ from typing import TypeAlias
 
 from colme.sweep.engines.task import MOST_DEATHS, PointError, Task, explain_deaths
 from colme.sweep.engines.worker import Died, Worker
-from colme.sweep.measures import Rows
+from colme.sweep.measures import Columns
 
-__all__ = ["compute_here", "count_cores"]
-
-Answer: TypeAlias = tuple[int, Rows] | Exception
+Answer: TypeAlias = tuple[int, Columns] | Exception
 
 
 def count_cores() -> int:
@@ -36,7 +35,7 @@ def count_cores() -> int:
 
 def compute_here(
     tasks: Sequence[Task], n_workers: int | None = None
-) -> Generator[tuple[int, Rows], None, None]:
+) -> Generator[tuple[int, Columns], None, None]:
     """Yield the number and the rows of each point, as they are finished.
 
     Processes and not threads, since small points spend their time in Python, and since a point
@@ -58,28 +57,29 @@ def compute_here(
     [(7, [0])]
     """
     n_cores = count_cores()
-    board = _Board(tasks, n_cores, n_workers or n_cores)
-    hands = [
-        threading.Thread(target=board.work, args=(worker,), daemon=True) for worker in board.workers
+    schedule = _Schedule(tasks, n_cores, n_workers or n_cores)
+    threads = [
+        threading.Thread(target=schedule.work, args=(worker,), daemon=True)
+        for worker in schedule.workers
     ]
-    for hand in hands:
-        hand.start()
+    for thread in threads:
+        thread.start()
     try:
         for _ in tasks:
-            found = board.answers.get()
+            found = schedule.answers.get()
             if isinstance(found, Exception):
                 raise found
             yield found
     finally:
-        board.close()
-        for hand in hands:
-            hand.join()
-        for worker in board.workers:
+        schedule.close()
+        for thread in threads:
+            thread.join()
+        for worker in schedule.workers:
             worker.close()
 
 
-class _Board:
-    """Tasks that are open, answers that are in, and how many points are left."""
+class _Schedule:
+    """Tasks not yet begun, answers received, and the number of points left."""
 
     def __init__(self, tasks: Sequence[Task], n_cores: int, n_workers: int) -> None:
         self.answers: SimpleQueue[Answer] = SimpleQueue()
@@ -92,7 +92,7 @@ class _Board:
         while (given := self._take()) is not None:
             try:
                 answer: Answer = given[0].number, _measure(worker, *given)
-            except Exception as error:  # told where the sweep is run
+            except Exception as error:  # raised where the sweep runs
                 answer = error
             with self._lock:
                 self._n_left -= 1
@@ -114,7 +114,7 @@ class _Board:
             return self._open.popleft(), max(1, self._n_cores // n_busy)
 
 
-def _measure(worker: Worker, task: Task, n_threads: int) -> Rows:
+def _measure(worker: Worker, task: Task, n_threads: int) -> Columns:
     """Return the rows of a point; a process that dies is replaced, a few times."""
     how = ""
     for _ in range(MOST_DEATHS):
@@ -125,6 +125,6 @@ def _measure(worker: Worker, task: Task, n_threads: int) -> Rows:
             continue
         if "failure" in answer:
             raise PointError(task.number, answer["failure"])
-        rows: Rows = answer["rows"]
+        rows: Columns = answer["rows"]
         return rows
     raise PointError(task.number, explain_deaths(MOST_DEATHS, how))

@@ -1,6 +1,6 @@
-"""A point on its way: what is asked for, and how it can fail.
+"""One point for a process to measure, and how it can fail.
 
-Lives here: the task that travels, and the errors that come back.  Must not know who measures it.
+Lives here: the task that is sent, and the errors that come back.  Must not know what measures it.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MOST_DEATHS", "PointError", "Task", "explain_deaths", "explain_failure"]
-
 MOST_DEATHS = 3
-"""A point that ends so many processes is at fault, and not the machine."""
+"""After this many processes ended, the point is the cause, not the machine."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def explain_failure(error: BaseException) -> str:
 
 
 def explain_deaths(n_deaths: int, how: str = "") -> str:
-    """Return why a point is given up that ended the processes that measured it.
+    """Return why no more processes are started for a point.
 
     Examples
     --------
@@ -68,10 +66,10 @@ ask for fewer agents, runs or steps, or for fewer workers'
     >>> explain_deaths(3, "with code 1: no module named numpy")
     'it ended 3 processes that measured it, with code 1: no module named numpy'
     """
-    told = f"it ended {n_deaths} processes that measured it{', ' if how else ''}{how}"
+    deaths = f"it ended {n_deaths} processes that measured it{', ' if how else ''}{how}"
     if how.startswith("with code"):
-        return told
+        return deaths
     return (
-        f"{told}: most likely the memory does not suffice; ask for fewer agents, runs or steps, "
+        f"{deaths}: most likely the memory does not suffice; ask for fewer agents, runs or steps, "
         "or for fewer workers"
     )

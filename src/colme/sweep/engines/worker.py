@@ -1,6 +1,6 @@
-"""A process that measures points, seen from the one that asks.
+"""A process that measures points, as the process that started it sees it.
 
-Lives here: starting it, asking, and how it died.  Must not know how many there are.
+Lives here: starting it, asking it, and how it died.  Must not know how many there are.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import threading
 from contextlib import suppress
 from typing import IO, Any
 
-__all__ = ["Died", "Worker"]
-
 _PROGRAM = "from colme.sweep.engines.child import serve; serve()"
 _TAIL = 2000
-"""So many bytes at the end of what it printed may tell why a process has ended."""
+"""Bytes at the end of its output that are searched for why a process ended."""
 
 
-class Died(Exception):  # noqa: N818 - an event, not a fault of the caller
-    """The process has ended without an answer; the message tells how.
+class Died(Exception):  # noqa: N818 - an event, not an error of the caller
+    """The process has ended without an answer; the message says how.
 
     Examples
     --------
@@ -50,13 +48,13 @@ class Worker:
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         self._lock, self._has_ended = threading.Lock(), False
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer, or raise Died if the process is gone before it gave one."""
         child = self._start()
         assert child.stdin is not None
         assert child.stdout is not None
         with suppress(BrokenPipeError):
-            child.stdin.write(json.dumps(question).encode() + b"\n")
+            child.stdin.write(json.dumps(request).encode() + b"\n")
             child.stdin.flush()
         line = child.stdout.readline()
         if not line.endswith(b"\n"):
@@ -65,14 +63,14 @@ class Worker:
         return answer
 
     def end(self) -> None:
-        """End the process for good; whoever waits for its answer hears that it died."""
+        """Kill the process for good; a waiting `ask` raises Died."""
         with self._lock:
             self._has_ended = True
             if self._child is not None:
                 self._child.kill()
 
     def close(self) -> None:
-        """Wait until the process is gone, and close all that led to it."""
+        """Wait for the process to end, and close its files."""
         if self._child is not None:
             self._bury(self._child)
         self._log.close()
@@ -80,10 +78,10 @@ class Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._has_ended:
-                raise Died("because it was told to")
+                raise Died("because it was ended")
             if self._child is None:
-                # In a session of its own it does not hear the Ctrl-C that is meant for us; with
-                # -P it takes no module from the folder that we happen to stand in.
+                # In a session of its own it does not receive our Ctrl-C; with -P it imports no
+                # module from the current folder.
                 self._child = subprocess.Popen(
                     [sys.executable, "-P", "-c", _PROGRAM],
                     stdin=subprocess.PIPE,
@@ -95,7 +93,7 @@ class Worker:
 
     def _bury(self, child: subprocess.Popen[bytes]) -> str:
         """Return how the process ended, and forget it."""
-        child.kill()  # it may have closed its end only
+        child.kill()  # it may only have closed its pipe
         code = child.wait()
         for pipe in (child.stdin, child.stdout):
             with suppress(BrokenPipeError):

@@ -1,0 +1,145 @@
+"""The estimate of a table: from summaries to personalised means, classes and intervals.
+
+Lives here: the order of the work.  Must not know files or how anything is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme import _check
+from colme.algorithm import Algorithm, Weighting, resolve
+from colme.bounds import split_risk
+from colme.data.estimator.estimates import Estimates
+from colme.data.estimator.groups import TableEvidence, count_alike, cut_groups
+from colme.data.estimator.noise import Noise
+from colme.data.estimator.pooled import pool_table
+from colme.data.estimator.sharp import sharp_means
+from colme.data.summaries import Summaries
+
+Numbers: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
+
+
+def estimate(
+    summaries: Summaries,
+    *,
+    algorithm: str | Algorithm = "sharp",
+    sigma: float | None = None,
+    value_range: tuple[float, float] | None = None,
+    delta: float = 0.05,
+    eta: float | None = None,
+) -> Estimates:
+    """Return each agent's mean with help of its peers, its class, and intervals.
+
+    Parameters
+    ----------
+    summaries
+        The table, by `Summaries.of` or `read`.
+    algorithm
+        A name in `colme.ALGORITHMS` or an Algorithm; `sharp` is recommended.
+    sigma
+        The sub-Gaussian scale of one sample, if known: for Gaussian noise, its standard deviation.
+    value_range
+        (low, high), if all samples are known to lie there.  Without this and sigma, noise is
+        estimated.
+    delta
+        The risk of each agent's intervals and of its class tests.
+    eta
+        Agents whose means differ by at most this much count as one class.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> agents = np.repeat(np.arange(50), 12)
+    >>> truth = np.where(np.arange(50) < 25, 3.0, 5.0)
+    >>> found = estimate(Summaries.of(agents, rng.normal(truth[agents], 1.0)))
+    >>> own = np.abs(found.summaries.means - truth).mean()
+    >>> bool(np.abs(found.estimates - truth).mean() < 0.5 * own)
+    True
+    """
+    delta, chosen = _check.risk("delta", delta), resolve(algorithm, eta)
+    if not len(summaries):
+        raise ValueError("there are no agents: the table is empty")
+    noise = Noise.of(summaries, sigma, value_range)
+    estimates, effective, labels = _estimated(summaries, noise, chosen, delta)
+    counts, means, squares = summaries.counts, summaries.means, summaries.squares
+    radii, gamma = noise.radii(counts, squares, delta), split_risk(delta, len(summaries))
+    spreads, offsets = noise.evidence(counts, squares, gamma)
+    evidence = TableEvidence(means, spreads, offsets, -math.log(gamma), chosen.eta)
+    low, high = np.maximum(means - radii, noise.low), np.minimum(means + radii, noise.high)
+    estimates = np.clip(estimates, low, high)
+    classes = 1 + cut_groups(evidence, np.lexsort((means, estimates)), labels)
+    class_low, class_high = _class_intervals(summaries, noise, classes, delta)
+    return Estimates(
+        summaries=summaries,
+        noise=noise,
+        algorithm=algorithm if isinstance(algorithm, str) else chosen.meaning,
+        delta=delta,
+        eta=chosen.eta,
+        low=low,
+        high=high,
+        estimates=estimates,
+        effective_counts=effective,
+        classes=classes,
+        class_low=class_low,
+        class_high=class_high,
+        alike=count_alike(evidence),
+        evidence=evidence,
+        notes=tuple(_notes(summaries, noise, given=sigma is not None or value_range is not None)),
+    )
+
+
+def _estimated(
+    summaries: Summaries, noise: Noise, algorithm: Algorithm, delta: float
+) -> tuple[Numbers, Numbers, Counts | None]:
+    """Return estimates, effective counts, and the most probable classes if there are any."""
+    if algorithm.weighting != Weighting.MODEL:
+        return *pool_table(summaries, noise, algorithm, delta), None
+    if algorithm.within is not None:
+        raise ValueError("`within` is for algorithms that weigh peers one by one; sharp does not")
+    found = sharp_means(summaries, noise)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = summaries.counts * found.noise / found.errors
+    return found.means, np.minimum(worth, float(summaries.counts.sum())), found.labels
+
+
+def _class_intervals(
+    summaries: Summaries, noise: Noise, classes: Counts, delta: float
+) -> tuple[Numbers, Numbers]:
+    """Return for each agent the interval around the mean of all samples of its class.
+
+    Squares of the class are those of all its samples around its own mean.
+    """
+    place, counts, means = classes - 1, summaries.counts, summaries.means
+    samples = np.bincount(place, counts)
+    center = np.bincount(place, counts * means) / samples
+    between = counts * (means - center[place]) ** 2
+    squares: Numbers = np.bincount(place, summaries.squares + between).astype(np.float64)
+    radii = noise.radii(samples.astype(np.int64), squares, delta)
+    low, high = np.maximum(center - radii, noise.low), np.minimum(center + radii, noise.high)
+    return low[place], high[place]
+
+
+def _notes(summaries: Summaries, noise: Noise, *, given: bool) -> Iterator[str]:
+    n, single = len(summaries), int(np.sum(summaries.counts == 1))
+    if n == 1:
+        yield "There is one agent only: nobody to learn from."
+    if not noise.known:
+        yield (
+            "Every agent has one row, so noise cannot be distinguished from differences between "
+            "agents: estimates are the rows themselves, without intervals.  Give sigma or a range "
+            "to do better."
+        )
+    elif noise.kind == "estimated" and single:
+        yield (
+            f"{single} of {n} agents have one row: no interval of their own can be given without "
+            "sigma or a range."
+        )
+    if noise.kind == "range" and not given:
+        yield "All values are 0 or 1, so noise is that of values between 0 and 1."

@@ -1,0 +1,187 @@
+"""Sums by agent: the one pass over all rows, and the arrays made of its result.
+
+Lives here: the pass, what reveals bad rows in its result, and its arrays.  Must not know files,
+formats or messages about rows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme import _check
+from colme.data.reader.database import first
+from colme.data.summaries import Halves
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_MAX_BYTES = 1 << 28
+"""Names become an array of text of one length only if that takes no more than this."""
+
+
+class Pass(NamedTuple):
+    """What a pass over all rows has found.
+
+    Examples
+    --------
+    >>> Pass(n_agents=3, looks_bad=False).n_agents
+    3
+    """
+
+    n_agents: int
+    looks_bad: bool
+    """Whether some row cannot be used, or may be such."""
+
+
+def sum_up(
+    database: DuckDBPyConnection,
+    rows: str,
+    *,
+    slice_sql: str | None = None,
+    value_range: tuple[float, float] | None = None,
+    halves: bool = True,
+) -> Pass:
+    """Sum up all rows by slice and agent into the table `sums`.
+
+    Parameters
+    ----------
+    database
+        The database that sums.
+    rows
+        A query with columns agent and value, half if there are halves, tick if there are slices.
+    slice_sql
+        What finds the slice of a row; None if all are in one and have no time.
+    value_range
+        The least and the largest value allowed, if there are such.
+    halves
+        Whether the samples of one half are counted and summed up, too.
+
+    Notes
+    -----
+    The mean's sum carries its rounding errors along, and the variance is folded value by value
+    around the running mean, so that values far from 0 lose nothing.  NaN and infinity show in the
+    mean.  A value beyond 1e150 makes n (variance + mean²), the sum of the squares of values, larger
+    than 1e300; other values can do so too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from colme.data.reader.database import connected
+    >>> good = "(SELECT range % 2 AS agent, 1e9 + range AS value, 0 AS half FROM range(6))"
+    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
+    ...     sum_up(database, "(SELECT 'a' AS agent, unnest([1.0, NULL]) AS value, 1 AS half)")
+    ...     sum_up(database, good)
+    ...     agents, sums = fetch_sums(database, by_number=False, n_slices=1)
+    Pass(n_agents=1, looks_bad=True)
+    Pass(n_agents=2, looks_bad=False)
+    >>> agents.tolist(), sums.squares[0, 0].tolist()  # of slice 0, half 0
+    ([0, 1], [8.0, 8.0])
+    """
+    timed = "count(*)" if slice_sql is None else "count(tick)"
+    halved = "sum(half)::BIGINT AS n_one, sum(half * value) AS one" if halves else "0, 0.0"
+    least, largest = ("0.0", "0.0") if value_range is None else ("min(value)", "max(value)")
+    low, high = value_range or (0.0, 0.0)
+    squares = _check.LARGEST_SAMPLE**2
+    database.execute(
+        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_sql or 0} AS slice, agent, "
+        f"{halved}, count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
+        f"var_pop(value) AS variance, {least} AS low, {largest} AS high FROM {rows} GROUP BY ALL"
+    )
+    n_agents, looks_bad = first(
+        database,
+        "SELECT count(DISTINCT agent), coalesce(bool_or(agent IS NULL OR valued < n OR timed < n "
+        f"OR NOT isfinite(mean) OR NOT n * (variance + mean * mean) <= {squares!r} "
+        f"OR low < {low!r} OR high > {high!r}), true) FROM sums",
+    ) or (0, True)
+    return Pass(int(n_agents), bool(looks_bad))
+
+
+def fetch_sums(
+    database: DuckDBPyConnection, *, by_number: bool, n_slices: int
+) -> tuple[NDArray[Any], Halves]:
+    """Return names in order, and the sums as arrays [slice, half, agent].
+
+    Parameters
+    ----------
+    database
+        The database that has summed up.
+    by_number
+        Whether names that are all whole numbers become numbers.
+    n_slices
+        How many slices there are.
+
+    Notes
+    -----
+    Of the squares only those of both halves together are known; what the two means do not explain
+    is shared as the degrees of freedom are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from colme.data.reader.database import connected
+    >>> rows = "(SELECT range::VARCHAR AS agent, 0.0 AS value, 1 AS half FROM range(11))"
+    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
+    ...     _ = sum_up(database, rows)
+    ...     fetch_sums(database, by_number=True, n_slices=1)[0].tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    """
+    database.execute(
+        "CREATE OR REPLACE TEMP TABLE names AS SELECT agent, row_number() OVER (ORDER BY agent) - 1"
+        " AS place FROM (SELECT DISTINCT agent FROM sums)"
+    )
+    found = database.execute("SELECT agent FROM names ORDER BY place").fetchnumpy()
+    agents = agent_names(np.asarray(found["agent"]), by_number)
+    order = np.argsort(agents, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    sums = database.execute(
+        "SELECT slice, place, n, mean, variance * n AS squares, n_one, one "
+        "FROM sums JOIN names USING (agent)"
+    ).fetchnumpy()
+    parts = np.zeros((5, n_slices, len(agents)))
+    for part, name in zip(parts, ("n", "mean", "squares", "n_one", "one"), strict=True):
+        part[np.asarray(sums["slice"]), rank[sums["place"]]] = sums[name]
+    return agents[order], _halved(*parts)
+
+
+def _halved(n: Numbers, mean: Numbers, squares: Numbers, n_one: Numbers, one: Numbers) -> Halves:
+    """Return the sums of both halves, from those of all and of one half."""
+    other = n - n_one
+    means = np.stack([(n * mean - one) / np.maximum(other, 1), one / np.maximum(n_one, 1)], axis=1)
+    counts = np.stack([other, n_one], axis=1)
+    means = np.where(counts > 0, means, 0.0)
+    means = np.where(counts == n[:, np.newaxis], mean[:, np.newaxis], means)
+    apart = other * n_one / np.maximum(n, 1) * (means[:, 0] - means[:, 1]) ** 2
+    degrees = np.maximum(counts - 1, 0)
+    shares = degrees / np.maximum(degrees.sum(axis=1, keepdims=True), 1)
+    within = np.maximum(squares - apart, 0.0)[:, np.newaxis]
+    return Halves(counts.astype(np.int64), means, shares * within)
+
+
+def agent_names(found: NDArray[Any], by_number: bool) -> NDArray[Any]:
+    """Return names as an array of whole numbers or of text.
+
+    Examples
+    --------
+    >>> agent_names(np.array(["10", "9"], dtype=object), by_number=True).tolist()
+    [10, 9]
+    >>> agent_names(np.array(["10", "09"], dtype=object), by_number=True).tolist()
+    ['10', '09']
+    """
+    if found.dtype.kind in "iu":
+        return found.astype(np.int64)
+    if by_number and all(_WHOLE.fullmatch(name) for name in found):
+        return found.astype(np.int64)
+    longest = max(map(len, found), default=1)
+    plain = longest * 4 * len(found) <= _MAX_BYTES and not any("\0" in name for name in found)
+    return found.astype(str) if plain else found

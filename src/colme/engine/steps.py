@@ -1,0 +1,195 @@
+"""What an agent does in one step, on its own row.
+
+Lives here: the parts of a step, which call the rules and decide nothing.  Must not know other
+agents, time or threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colme._compile import compiled
+from colme.algorithm import ClassTest
+from colme.engine.entries import entry_for, init_row, replace_peer
+from colme.engine.inputs import Agents
+from colme.engine.workspace import Bookmark, RowIndex
+from colme.model import (
+    Model,
+    Scratch,
+    mean_precision,
+    note_forgotten,
+    refit_soon,
+    reset,
+    update_peer,
+)
+from colme.rules import (
+    Choice,
+    Row,
+    Turn,
+    belongs,
+    reset_peer,
+    reset_peers,
+    take_turn,
+)
+from colme.summary import View, set_view, view_at
+
+# Where a function takes a model that may be None, compiled code has one version for either: numba
+# drops the branches that cannot run.
+
+
+@compiled
+def begin(
+    choice: Choice,
+    a: int,
+    n_agents: int,
+    agents: Agents,
+    row: Row,
+    index: RowIndex,
+    model: Model | None,
+) -> Bookmark:
+    """Make everything that of agent a before its first sample; return where it is then.
+
+    Examples
+    --------
+    >>> from colme.engine import Workspace
+    >>> from colme.setup import Setup
+    >>> plan = Setup.of(3, "round-robin", sigma=0.5).plan([(0, 1)], 1)
+    >>> row, index, *_ = Workspace.blank(longest_row=3, n_classes=1)
+    >>> mark = begin(plan.choice, 2, 3, plan.agents, row, index, None)
+    >>> mark.own, mark.n_known, mark.cursor
+    (2, 3, -1)
+    """
+    own, n = init_row(choice, a, n_agents, agents, row, index)
+    if model is not None:
+        reset(model)
+    # The first class is new, and so counts as one change.
+    return Bookmark(own, n, -1, -1, 0, agents.revisits[a, 0], 1, 0, 0.0, 0.0)
+
+
+@compiled
+def perceive(
+    choice: Choice, own: int, n: int, news: View[float], row: Row, model: Model | None
+) -> bool:
+    """Remember what the agent knows of its own stream now; return whether that has restarted.
+
+    Examples
+    --------
+    >>> row, choice = Row.blank(2, member=[True, False]), Choice(1, 2, 0, 0.0, 1.0)
+    >>> perceive(choice, 0, 2, View(mean=0.5, n_samples=1, epoch=1), row, None), row.member
+    (True, [True, True])
+    """
+    restarted = news.epoch > row.views.epoch[own]
+    if restarted:
+        reset_peers(choice, own, n, row)
+        if model is not None:
+            refit_soon(model)
+    set_view(row.views, own, news)
+    if model is not None:
+        row.views.precision[own] = mean_precision(news.n_samples, news.squares, model)
+    return restarted
+
+
+@compiled
+def meet(
+    choice: Choice,
+    own: int,
+    n: int,
+    cursor: int,
+    newcomer: int,
+    labels: NDArray[np.int64],
+    row: Row,
+    index: RowIndex,
+    model: Model | None,
+) -> int:
+    """Let a newcomer take the entry of a peer that is of no use; return 1 if there is one.
+
+    Examples
+    --------
+    >>> row = Row.blank(3, mean=[0.0, 1.0, 0.0], radius=[0.1] * 3)  # the second is excluded
+    >>> index = RowIndex([0, 1, 2], [False] * 3, [0], [False] * 3)
+    >>> meet(Choice(2, 0, 0, 0.0, 1.0), 0, 3, -1, 8, [0] * 9, row, index, None), index.known
+    (1, [0, 8, 2])
+    """
+    l = entry_for(choice, own, n, cursor, newcomer, row, index)
+    if l < 0:
+        return 0
+    if model is not None and row.views.n_samples[l] > 0.0:
+        note_forgotten(row.views.mean[l], model)
+    replace_peer(choice, own, l, newcomer, labels, row, index)
+    return 1
+
+
+class Asked(NamedTuple):
+    """What came of one query.
+
+    Attributes
+    ----------
+    peer
+        The entry of the peer that was asked; -1: none.
+    turn
+        Where the agent is in its round of queries then.
+    n_changed
+        How many changes the class has seen, the end of a round counted as one.
+    old_n_samples, old_mean
+        What was known of the peer before.
+
+    Examples
+    --------
+    >>> Asked(-1, Turn(), 0, 0.0, 0.0).turn.cursor
+    -1
+    """
+
+    peer: int
+    turn: Turn
+    n_changed: int
+    old_n_samples: float
+    old_mean: float
+
+
+@compiled
+def ask(
+    choice: Choice,
+    own: int,
+    n: int,
+    revisit: int,
+    before: Turn,
+    public: View[Any],
+    t: int,
+    row: Row,
+    index: RowIndex,
+    model: Model | None,
+    scratch: Scratch,
+) -> Asked:
+    """Ask the next peer and remember its reply.
+
+    Examples
+    --------
+    >>> from colme.engine import Workspace
+    >>> workspace = Workspace.blank(longest_row=3, n_classes=1)
+    >>> row, index, *_ = workspace
+    >>> choice, public = Choice(1, 0, 0, 0.0, 1.0), View(*[np.full((3, 1), 0.5)] * 9)
+    >>> asked = ask(choice, 0, 3, 0, Turn(), public, 0, row, index, None, workspace.scratch)
+    >>> asked.peer, float(row.views.mean[1])
+    (1, 0.5)
+    """
+    l, turn = take_turn(choice, own, n, revisit, before, row)
+    if l < 0:
+        return Asked(l, turn, 0, 0.0, 0.0)
+    # Once a round the sums are computed from scratch, so that rounding cannot build up.
+    n_changed = 1 if turn.cursor == l and l <= before.cursor else 0
+    if choice.class_test == ClassTest.JOINT and row.member[l]:
+        # Old news may rule a peer out for good, before new news comes.
+        mine = view_at(row.views, own)
+        row.member[l] = belongs(choice, mine, view_at(row.views, l), True)
+        n_changed += 0 if row.member[l] else 1
+    news = view_at(public, (index.known[l], t))
+    n_changed += reset_peer(choice, l, news, row)
+    old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
+    if model is not None:
+        update_peer(l, news, row, model, scratch)
+    else:
+        set_view(row.views, l, news)
+    return Asked(l, turn, n_changed, old_n_samples, old_mean)
