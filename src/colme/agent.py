@@ -16,13 +16,16 @@ from colme.estimator import Estimator, Outlook
 from colme.memory import Memory
 from colme.messages import Query, Reply, Snapshot
 from colme.reply_view import completed, reply_of, view_of
+from colme.summary import View
 
 
 class Agent:
     """An agent that learns its own mean, with the help of peers that may share it.
 
     Each step: `perceive` a sample, `choose_peer`, deliver the query to that peer's `answer`,
-    hand the reply to `receive`, read `estimate`.  How messages travel is up to you.
+    hand the reply to `receive`, read `estimate`.  How messages travel is up to you.  If replies
+    carry relays, the query is `query_to(peer)`, and what that peer's `relayed` returns is handed to
+    `receive` beside its reply.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ class Agent:
         them.  Without it, each further peer it meets gets less of the risk.
     algorithm
         A name from `colme.ALGORITHMS` or an `Algorithm`.
-    eta, within
+    eta, within, relays
         Replace the algorithm's own when given.
     peers
         Names known from the start, in the order in which they will be asked; may contain the
@@ -82,13 +85,14 @@ class Agent:
         algorithm: str | Algorithm = "sharp",
         eta: float | None = None,
         within: float | None = None,
+        relays: int | None = None,
         peers: Iterable[str] = (),
         classmates: Iterable[str] | None = None,
         room: int | None = None,
         cap: float | None = None,
     ) -> None:
         self.name = name
-        self.algorithm = resolve(algorithm, eta, within)
+        self.algorithm = resolve(algorithm, eta, within, relays)
         self.delta = _check.risk("delta", delta)
         self.max_agents = max_agents
         if max_agents is not None:
@@ -96,8 +100,7 @@ class Agent:
         self._budget = Budget(self.delta, self.max_agents)
         gamma = self._budget.gamma
         self.bound = choose_bound(self.algorithm.class_test, sigma, bound, gamma)
-        self._choice = rules.Choice.of(self.algorithm, gamma)
-        self._turn = rules.Turn()
+        self._choice = rules.Choice.of(self.algorithm, gamma, self._budget.n_peers)
         self._stream = self.bound.stream()
         self._said: Reply | None = None
         names = list(peers)
@@ -106,6 +109,7 @@ class Agent:
         self._memory = Memory(name, names, self.max_agents, self._choice, classmates, self.room)
         self._estimator = Estimator(self._choice, self._memory, self.bound.scale, cap)
         self.cap = self._estimator.cap
+        self._turn = rules.first_turn(self._choice, self._memory.own)
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, count={self.count}, estimate={self.estimate:.6g})"
@@ -180,8 +184,7 @@ class Agent:
             self._restart()
         own = reply_of(self.name, self._stream)
         self._said = own if self._stream.public is self._stream else None
-        self._remember(own)
-        self._memory.exclude()
+        self._memory.write_own(*self._read(own)[:2])
 
     def choose_peer(self, reachable: Container[str] | None = None) -> str | None:
         """Return the peer to ask now, or None; peers that are not in `reachable` lose a turn."""
@@ -195,6 +198,11 @@ class Agent:
             l, self._turn = rules.take_turn_among(*asking, here)
         return None if l < 0 else memory.names[l]
 
+    def query_to(self, peer: str) -> Query:
+        """Return the query to a peer, with what the agent would like to hear of others."""
+        relays = self.algorithm.relays
+        return Query(self.name, peer, relays, self._memory.wanted() if relays else None)
+
     def answer(self, query: Query) -> Reply:
         """Return what the agent says about itself."""
         if query.receiver != self.name:
@@ -203,11 +211,18 @@ class Agent:
             self._said = reply_of(self.name, self._stream.public)
         return self._said
 
-    def receive(self, reply: Reply) -> bool:
-        """Remember a peer's reply; return False for old news, or a newcomer to a full row."""
+    def relayed(self, query: Query) -> tuple[Reply, ...]:
+        """Return what others said last: as many summaries as the query asks for, or fewer."""
+        return self._memory.relayed(query) if query.relays else ()
+
+    def receive(self, reply: Reply, relayed: Iterable[Reply] = ()) -> bool:
+        """Remember a peer's reply; return False for old news, or a newcomer to a full row.
+
+        Of what it relays, news about peers in the row is remembered too.
+        """
         if reply.sender == self.name:
             raise ValueError(f"{self.name!r} received a reply in its own name")
-        reply = completed(reply, self.bound)
+        completed(reply, self.bound)  # refused before anything changes
         if not self.meet(reply.sender):
             return False
         known = self._memory.replies[self._memory.index[reply.sender]]
@@ -216,12 +231,20 @@ class Agent:
                 f"{reply.sender!r} is in epoch {known.epoch}, and its reply says {reply.epoch}: "
                 "drop it, or let a device that has lost its memory go on from a later epoch"
             )
-        if reply.epoch == known.epoch and reply.count < known.count:
-            return False
-        self._remember(reply)
-        self._memory.exclude([self._memory.index[reply.sender]])
+        is_news = reply.epoch > known.epoch or reply.count >= known.count
+        if is_news:
+            self._remember(reply)
+        for other in relayed:
+            if self.is_news(other):
+                self._remember(other)
         self._estimator.learn(self.count, self._turn.n_asked)
-        return True
+        return is_news
+
+    def is_news(self, reply: Reply) -> bool:
+        """Return whether a reply is about a peer in the row, and later than what is known of it."""
+        l = self._memory.index.get(reply.sender, self._memory.own)
+        known = self._memory.replies[l]
+        return l != self._memory.own and (reply.epoch, reply.count) > (known.epoch, known.count)
 
     def hasten(self, share: float) -> None:
         """Fit the model sooner from now on, by this share of a quarter of the time between fits.
@@ -279,19 +302,24 @@ class Agent:
         agent._stream = agent.bound.resume(snapshot.stream)
         agent._estimator.resume(snapshot.model)
         for reply in snapshot.replies:
-            agent._remember(reply)
-        agent._memory.restore_decisions(snapshot.excluded, snapshot.shown)
+            agent._memory.write(*agent._read(reply)[:2])
+        agent._memory.restore_decisions(snapshot)
         return agent
 
     def _restart(self) -> None:
         """Forget every exclusion: the agent's own stream has restarted."""
         rules.reset_peers(self._choice, self._memory.own, len(self._memory), self._memory.row)
+        rules.forget_past(self._memory.past)
         self._estimator.refit_soon()
         self._turn = self._turn._replace(n_asked=0)
 
     def _remember(self, reply: Reply) -> None:
-        """Write a reply into the row, as a view at the agent's own risk."""
+        """Take a peer's reply into the row, and exclude whom it rules out."""
+        self._memory.write_news(*self._read(reply))
+
+    def _read(self, reply: Reply) -> tuple[Reply, View[float], float]:
+        """Return a reply in full, the view of it at the agent's own risk, and its price."""
         reply = completed(reply, self.bound)
         price = self._budget.price(self._memory.places[self._memory.index[reply.sender]])
         seen = view_of(reply, self._choice.log_risk, self._estimator.model, price)
-        self._memory.write(reply, seen)
+        return reply, seen, price

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 from colme import _check
 
@@ -51,13 +51,16 @@ class QueryStrategy(Word):
     NONE = 0
     ROUND_ROBIN = 1
     RESTRICTED_ROUND_ROBIN = 2
+    STAGGERED_ROUND_ROBIN = 3
+    """Restricted, and each agent begins after its own place: so at first all ask different peers."""
 
 
 class ClassTest(Word):
     """Who may share the agent's mean.
 
-    Peers whose intervals overlap with its own; classmates known a priori; or peers that the joint
-    test of both streams has never ruled out.
+    Peers whose intervals overlap with its own; classmates known a priori; peers that the joint
+    test of both streams has never ruled out; or peers that the paired test has never ruled out,
+    which compares both streams over their first n samples, and all peers at a common risk.
 
     Examples
     --------
@@ -68,6 +71,12 @@ class ClassTest(Word):
     OVERLAP = 0
     KNOWN = 1
     JOINT = 2
+    PAIRED = 3
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a peer that it rules out stays out."""
+        return self in (ClassTest.JOINT, ClassTest.PAIRED)
 
 
 class Weighting(Word):
@@ -94,7 +103,7 @@ class Weighting(Word):
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A query strategy, a class test, a weighting, a tolerance η and how much must be shown.
+    """A query strategy, a class test, a weighting, and how many summaries a reply relays.
 
     Parameters
     ----------
@@ -107,6 +116,9 @@ class Algorithm:
     within
         Conservative: a peer is pooled only once its mean is shown to be less than this away.  By
         default optimistic: it is pooled until it is ruled out.
+    relays
+        How many summaries of others a reply carries, beside its sender's own: those with the most
+        samples that its sender holds and the asker still wants.
 
     Examples
     --------
@@ -120,6 +132,7 @@ class Algorithm:
     eta: float = 0.0
     meaning: str = "composed by the user"
     within: float | None = None
+    relays: int = 0
 
     def __init__(
         self,
@@ -129,6 +142,7 @@ class Algorithm:
         eta: float = 0.0,
         meaning: str = "composed by the user",
         within: float | None = None,
+        relays: int = 0,
     ) -> None:
         object.__setattr__(self, "query", QueryStrategy.of(query))
         object.__setattr__(self, "weighting", Weighting.of(weighting))
@@ -137,22 +151,24 @@ class Algorithm:
         object.__setattr__(self, "meaning", meaning)
         within = None if within is None else _check.positive("within", within)
         object.__setattr__(self, "within", within)
+        object.__setattr__(self, "relays", _check.non_negative_int("relays", relays))
 
 
 _RR, _RRR = QueryStrategy.ROUND_ROBIN, QueryStrategy.RESTRICTED_ROUND_ROBIN
+_SRR = QueryStrategy.STAGGERED_ROUND_ROBIN
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
         "sharp": Algorithm(
-            _RRR,
+            _SRR,
             Weighting.MODEL,
-            ClassTest.JOINT,
+            ClassTest.PAIRED,
             meaning="recommended: sharper test, peers weighed by how likely they are classmates",
         ),
         "robust": Algorithm(
-            _RRR,
+            _SRR,
             Weighting.ROBUST,
-            ClassTest.JOINT,
+            ClassTest.PAIRED,
             meaning="for fleets in which some may lie: a minority cannot move the estimate far",
         ),
         "round-robin": Algorithm(
@@ -192,9 +208,12 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 
 def resolve(
-    algorithm: str | Algorithm, eta: float | None = None, within: float | None = None
+    algorithm: str | Algorithm,
+    eta: float | None = None,
+    within: float | None = None,
+    relays: int | None = None,
 ) -> Algorithm:
-    """Return the algorithm that a name stands for, with another η or `within` if one is given.
+    """Return the algorithm that a name stands for, with another η, `within` or `relays` if given.
 
     Examples
     --------
@@ -212,6 +231,6 @@ def resolve(
         raise ValueError(  # noqa: TRY004 - one kind of error for all bad input
             f"an algorithm is a name or a colme.Algorithm; received {algorithm!r}"
         )
-    if eta is not None:
-        algorithm = replace(algorithm, eta=eta)
-    return algorithm if within is None else replace(algorithm, within=within)
+    given = {"eta": eta, "within": within, "relays": relays}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(algorithm, **changes) if changes else algorithm

@@ -117,7 +117,7 @@ class Estimator:
         row = row._replace(member=list(row.member), confirmed=list(row.confirmed))
         if not self.by_model:
             return row, rules.pool(self._choice, own, n, row)[1]
-        if self._choice.class_test != ClassTest.JOINT:  # what that rules out, the memory knows
+        if not ClassTest(self._choice.class_test).is_final:  # what these rule out, the memory knows
             rules.classify(self._choice, own, n, row)
         scratch = self._scratch_for(n)
         model.sum_members(own, n, row, self.model, scratch)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme.agent import Agent
 from colme.algorithm import Algorithm, ClassTest
-from colme.messages import Query
+from colme.messages import Reply
 from colme.results import Keep, Record, Trajectory
 from colme.samples import GivenSamples
 from colme.setup import Options, Setup
@@ -29,7 +29,8 @@ def lockstep(
 ) -> Trajectory:
     """Do what `simulate` does with plain agents joined by a perfect link: slow, and the reference.
 
-    All agents perceive; then each asks one peer, whose reply carries the samples of this step.
+    All agents perceive; then each asks one peer, whose reply carries the samples of this step and
+    relays what its sender has heard at earlier steps.
     Parameters are those of `colme.simulate`.
 
     Examples
@@ -60,13 +61,17 @@ def _run(given: GivenSamples, setup: Setup, trajectory: Trajectory, run: int) ->
     for t, (start, end) in enumerate(zip(ends - arrivals, ends, strict=True)):
         for a, agent in enumerate(agents):
             agent.perceive(*given.samples[run, start[a] : end[a], a])
+        answers: list[tuple[Agent, Reply, tuple[Reply, ...]]] = []
         suggested = None if offers is None else offers.take(1)[0]
         for a, agent in enumerate(agents):
             if suggested is not None and suggested[a] >= 0:
                 agent.meet(str(suggested[a]))
             peer = agent.choose_peer()
             if peer is not None:
-                agent.receive(fleet[peer].answer(Query(agent.name, peer)))
+                query, asked = agent.query_to(peer), fleet[peer]
+                answers.append((agent, asked.answer(query), asked.relayed(query)))
+        for agent, reply, relayed in answers:
+            agent.receive(reply, relayed)
         if slots[t] >= 0:
             _record(trajectory, run, int(slots[t]), agents)
 
@@ -82,8 +87,8 @@ def _fleet(setup: Setup) -> dict[str, Agent]:
         name: Agent(
             name,
             bound=bound,
-            delta=setup.delta,
-            max_agents=len(names) if setup.gossip else setup.longest_row,
+            delta=setup.budget.delta,
+            max_agents=setup.budget.n_agents,
             algorithm=setup.algorithm,
             peers=row,
             classmates=[names[l] for l in np.flatnonzero(setup.labels == label)] if known else None,

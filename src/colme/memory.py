@@ -12,7 +12,7 @@ from typing import Any
 
 from colme import rules
 from colme.algorithm import ClassTest
-from colme.messages import Reply
+from colme.messages import Query, Reply, Snapshot
 from colme.summary import UNHEARD, View, set_view, view_at
 
 
@@ -76,6 +76,7 @@ class Memory:
         self.places: list[int] = []
         self.n_met = 0
         self.row = rules.Row.blank(0)
+        self.past = rules.Past.blank()
         self.classmates = None if classmates is None else frozenset(classmates) | {owner}
         self.room = room
         self._owner, self._most, self._choice = owner, most, choice
@@ -107,6 +108,7 @@ class Memory:
             column.append(value)  # type: ignore[union-attr]
         for flags in (self.row.member, self.row.confirmed):
             flags.append(True)  # type: ignore[union-attr]
+        self.row.evidence.append(0.0)  # type: ignore[union-attr]
         self.names.append(peer)
         self.replies.append(Reply(peer, 0.0, 0))
         self.places.append(self._next_place(peer))
@@ -131,19 +133,56 @@ class Memory:
             rules.reset_peer(self._choice, l, seen, self.row)
         set_view(self.row.views, l, seen)
 
-    def exclude(self, changed: Iterable[int] | None = None) -> None:
-        """Exclude for good the peers that the joint test rules out now.
+    def write_own(self, reply: Reply, seen: View[float]) -> None:
+        """Keep what the agent knows of its own stream, and exclude whom that rules out."""
+        self.write(reply, seen)
+        rules.keep_past(seen, self.past)
+        if self._choice.class_test == ClassTest.JOINT:
+            self._test_jointly(rules.suspects(self._choice, self.own, self.row))
+        rules.confirm_all(self._choice, self.own, len(self), self.row)
 
-        Other tests decide anew at every step.  If the agent's own view has not changed, only the
-        peers that have changed are tested.
+    def write_news(self, reply: Reply, seen: View[float], price: float = 0.0) -> None:
+        """Keep what a peer said, and exclude for good whom that rules out.
+
+        `price` is how much more evidence this peer needs than others.  The class tests that are not
+        final decide anew at every step.
         """
-        if self._choice.class_test != ClassTest.JOINT:
-            return
-        own, row = self.own, self.row
-        mine = view_at(row.views, own)
-        for l in rules.suspects(self._choice, own, row) if changed is None else changed:
+        l, choice, row = self.index[reply.sender], self._choice, self.row
+        mine = view_at(row.views, self.own)
+        if choice.class_test == ClassTest.PAIRED and seen.epoch == row.views.epoch[l]:
+            rules.add_evidence(choice, mine, l, self.past, row)
+        self.write(reply, seen)
+        if choice.class_test == ClassTest.JOINT:
+            self._test_jointly([l])
+        if choice.class_test == ClassTest.PAIRED:
+            unpriced = seen._replace(offset=seen.offset - price)
+            found = rules.news_evidence(choice, mine, self.past, unpriced) - price
+            row.evidence[l] = max(row.evidence[l], found)
+            rules.exclude(choice, len(self), row)
+        rules.confirm_all(choice, self.own, len(self), row)
+
+    def wanted(self) -> frozenset[str]:
+        """Return the names of the peers that the agent still wants to hear of."""
+        return self.named(self.row.member) - {self._owner}
+
+    def relayed(self, query: Query) -> tuple[Reply, ...]:
+        """Return what others said last, of those that the query asks for."""
+        others = {query.sender, self._owner}
+        wanted = [
+            name not in others and (query.wanted is None or name in query.wanted)
+            for name in self.names
+        ]
+        picked, start = [0] * query.relays, self.index.get(query.sender, 0)
+        counts = self.row.views.n_samples
+        n = rules.pick_relays(query.relays, len(self), start, wanted, counts, picked)
+        return tuple(self.replies[l] for l in picked[:n])
+
+    def _test_jointly(self, suspects: Iterable[int]) -> None:
+        """Exclude those whom the joint test rules out now."""
+        row = self.row
+        mine = view_at(row.views, self.own)
+        for l in suspects:
             row.member[l] = rules.belongs(self._choice, mine, view_at(row.views, l), row.member[l])
-        rules.confirm_all(self._choice, own, len(self), row)
 
     def named(self, flags: rules.Flags) -> frozenset[str]:
         """Return the names of the entries that a flag is set for."""
@@ -155,7 +194,8 @@ class Memory:
 
     def state(self) -> dict[str, Any]:
         """Return what a `Snapshot` keeps of the memory, by the names of its fields."""
-        sticky = self._choice.class_test == ClassTest.JOINT
+        test = ClassTest(self._choice.class_test)
+        sticky, paired = test.is_final, test == ClassTest.PAIRED
         careful = sticky and self._choice.within < math.inf
         spent = self._most is None
         return {
@@ -166,14 +206,20 @@ class Memory:
             "room": self.room,
             "places": tuple(self.places) if spent else (),
             "n_met": self.n_met if spent else 0,
+            "evidence": tuple(self.row.evidence) if paired else (),
+            "past": tuple(pair for pair in zip(*self.past, strict=True) if paired and pair[0] > 0),
         }
 
-    def restore_decisions(self, excluded: Iterable[str], shown: Iterable[str]) -> None:
-        """Restore the decisions that are final."""
-        for peer in excluded:
+    def restore_decisions(self, snapshot: Snapshot) -> None:
+        """Restore the decisions that are final, and what the paired test goes on from."""
+        for peer in snapshot.excluded:
             self.row.member[self.index[peer]] = False
-        for peer in shown:
+        for peer in snapshot.shown:
             self.row.confirmed[self.index[peer]] = True
+        for l, found in enumerate(snapshot.evidence):
+            self.row.evidence[l] = found
+        for count, mean in snapshot.past:
+            rules.keep_past(View(mean=mean, n_samples=count), self.past)
 
     def _next_place(self, peer: str) -> int:
         """Count one more peer met, and return how many; the agent itself has place 0."""
@@ -184,6 +230,7 @@ class Memory:
         """Set the flags of an entry never heard of."""
         peer = self.names[l]
         self.row.member[l] = self.classmates is None or peer in self.classmates
+        self.row.evidence[l] = 0.0
         self.row.confirmed[l] = peer == self._owner or rules.is_confirmed(
             self._choice, UNHEARD, UNHEARD, confirmed=False
         )

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import chain
 from typing import Any, Self, TypeAlias
 
 from colme import _check
@@ -42,7 +43,15 @@ def _whole(name: str, value: object, low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class Query:
-    """`sender` asks `receiver` what it knows about its own stream.
+    """`sender` asks `receiver` what it knows about its own stream, and perhaps of others.
+
+    Parameters
+    ----------
+    relays
+        How many summaries of others the sender would like beside.
+    wanted
+        The names of those it wants to hear of, or anything that can be asked whether a name is
+        among them; None: of anybody.
 
     Examples
     --------
@@ -52,10 +61,13 @@ class Query:
 
     sender: str
     receiver: str
+    relays: int = 0
+    wanted: Container[str] | None = None
 
     def __post_init__(self) -> None:
         _name("sender", self.sender)
         _name("receiver", self.receiver)
+        object.__setattr__(self, "relays", _whole("relays", self.relays, 0, _MOST))
 
 
 @dataclass(frozen=True)
@@ -72,8 +84,11 @@ class Reply:
 
     epoch
         How often the sender's stream has restarted; what it said before no longer holds.
+    variance
+        The variance of a sample, if the sender knows it beforehand and `mean` is over all samples
+        of the epoch; +∞: it does not.
 
-    Without squares or shape the receiver reads the reply with its own bound.
+    Without squares, shape or variance the receiver reads the reply with its own bound.
 
     Examples
     --------
@@ -90,6 +105,7 @@ class Reply:
     squares: float | None = None
     shape: Shape | None = None
     epoch: int = 0
+    variance: float | None = None
 
     def __post_init__(self) -> None:
         _name("sender", self.sender)
@@ -101,6 +117,8 @@ class Reply:
             object.__setattr__(self, "squares", squares)
         if self.shape is not None:
             object.__setattr__(self, "shape", _checked_shape(self.shape))
+        if self.variance is not None and self.variance != math.inf:
+            object.__setattr__(self, "variance", _check.positive("variance", self.variance))
 
 
 def _checked_shape(shape: Shape) -> Shape:
@@ -127,7 +145,8 @@ class Snapshot:
     of the agent's own stream, `model` the last fit and `room` the length of a limited row.  `cap`
     is the largest weight of a peer, in multiples of the agent's own count.  Without a declared
     maximum, `places` are the order in which peers were met, 0 for the agent itself, and `n_met` is
-    their number.
+    their number.  For the paired test, `evidence` is what was found against each peer, and `past`
+    are pairs of a count and the agent's own mean after that many samples.
 
     Examples
     --------
@@ -153,6 +172,8 @@ class Snapshot:
     cap: float | None = None
     places: tuple[int, ...] = ()
     n_met: int = 0
+    evidence: tuple[float, ...] = ()
+    past: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         peers = [reply.sender for reply in self.replies]
@@ -176,6 +197,10 @@ class Snapshot:
             raise ValueError("no two peers are met in the same place")
         if self.max_agents is not None and (self.places or self.n_met):
             raise ValueError("places are kept only where risk is spent peer by peer")
+        if self.evidence and len(self.evidence) != len(peers):
+            raise ValueError(f"evidence is kept for each of {len(peers)} agents, or for none")
+        if not all(map(math.isfinite, chain(self.evidence, *self.past))):
+            raise ValueError("evidence and past means must be finite numbers")
 
     def to_json(self) -> str:
         """Return the snapshot as one line of JSON; what is infinite there is null."""
@@ -196,8 +221,9 @@ class Snapshot:
             record["algorithm"] = Algorithm(**record["algorithm"])
             record["bound"] = from_plain(record["bound"])
             record["replies"] = tuple(_with_infinities(reply) for reply in record["replies"])
-            for key in {"turn", "excluded", "shown", "places"} & record.keys():
+            for key in {"turn", "excluded", "shown", "places", "evidence"} & record.keys():
                 record[key] = tuple(record[key])
+            record["past"] = tuple((float(n), float(x)) for n, x in record.get("past", ()))
             record["model"] = tuple(tuple(map(float, part)) for part in record["model"])
             if record["classmates"] is not None:
                 record["classmates"] = tuple(record["classmates"])
@@ -210,6 +236,7 @@ def _without_infinities(reply: Reply) -> dict[str, Any]:
     record = asdict(reply)
     if reply.shape is not None:
         record["shape"] = [None if math.isinf(value) else value for value in reply.shape]
+    record["variance"] = None if reply.variance == math.inf else reply.variance
     return record
 
 

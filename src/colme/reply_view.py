@@ -6,6 +6,7 @@ know what is done with either.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from colme.bounds import Bound, Evidence, Stream
@@ -33,6 +34,7 @@ def reply_of(sender: str, stream: Stream[float]) -> Reply:
         squares=stream.squares,
         shape=(evidence.spread, evidence.slope, float(evidence.offset)),
         epoch=int(stream.epoch),
+        variance=stream.variance,
     )
 
 
@@ -45,7 +47,11 @@ def completed(reply: Reply, bound: Bound) -> Reply:
     >>> completed(Reply("b", mean=0.5, count=3), Laplace(sigma=0.5, gamma=0.05)).squares
     0.5
     """
-    if reply.count == 0 or (reply.squares is not None and reply.shape is not None):
+    if reply.count == 0:
+        return reply
+    if reply.variance is None and reply.shape is not None:
+        reply = replace(reply, variance=math.inf)  # of another bound than the reader's, perhaps
+    if reply.squares is not None and reply.shape is not None:
         return reply
     shape = getattr(bound, "shape", None)
     if shape is None:
@@ -58,6 +64,7 @@ def completed(reply: Reply, bound: Bound) -> Reply:
         reply,
         squares=squares if reply.squares is None else reply.squares,
         shape=shape(reply.count) if reply.shape is None else reply.shape,
+        variance=bound.variance if reply.variance is None else reply.variance,
     )
 
 
@@ -92,4 +99,5 @@ def view_of(reply: Reply, log_risk: float, model: Model, price: float = 0.0) -> 
         offset=evidence.offset,
         squares=reply.squares,
         epoch=reply.epoch,
+        variance=math.inf if reply.variance is None else reply.variance,
     )

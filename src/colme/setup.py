@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, Weighting, resolve
-from colme.bounds import Bound, choose_bound, split_risk
+from colme.bounds import Bound, Budget, choose_bound
 from colme.contacts import Contacts
 from colme.engine import Agents, Plan
 from colme.gossip import Gossip, Offers
@@ -41,6 +41,7 @@ class Options(TypedDict, total=False):
     labels: ArrayLike | None
     eta: float | None
     within: float | None
+    relays: int | None
     contacts: Contacts | None
     gossip: Gossip | None
 
@@ -61,8 +62,8 @@ class Setup:
         How they hear of others, if they do.
     labels
         The true class of each.
-    delta
-        The total risk of each agent's guarantees.
+    budget
+        The risk of each agent's guarantees.
     longest_row
         How many agents somebody knows at a time, itself included.
     by_model, needs_squares
@@ -83,7 +84,7 @@ class Setup:
     contacts: Contacts | None
     gossip: Gossip | None
     labels: NDArray[np.int64]
-    delta: float
+    budget: Budget
     longest_row: int
     by_model: bool
     needs_squares: bool
@@ -97,7 +98,8 @@ class Setup:
                 f"unexpected {unknown[0]!r}: the agents of a simulation have the settings "
                 f"{', '.join(Options.__annotations__)}"
             )
-        chosen = resolve(algorithm, options.get("eta"), options.get("within"))
+        eta, within, relays = (options.get(name) for name in ("eta", "within", "relays"))
+        chosen = resolve(algorithm, eta, within, relays)  # type: ignore[arg-type]
         labels, delta = options.get("labels"), options.get("delta", 0.001)
         if labels is None and chosen.class_test == ClassTest.KNOWN:
             raise ValueError(
@@ -115,18 +117,18 @@ class Setup:
             )
         longest_row = n_agents if contacts is None else contacts.size
         # An agent that never meets anybody else shares the risk among those it knows.
-        gamma = split_risk(delta, n_agents if gossip else longest_row)
+        budget = Budget(delta, n_agents if gossip else longest_row)
         sigma, bound = options.get("sigma"), options.get("bound")
         return cls(
             algorithm=chosen,
             name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
-            bounds=_check_bounds(sigma, bound, chosen.class_test, gamma, n_agents),
+            bounds=_check_bounds(sigma, bound, chosen.class_test, budget.gamma, n_agents),
             contacts=contacts,
             gossip=gossip,
             labels=np.zeros(n_agents, np.int64)
             if labels is None
             else _check_labels(labels, n_agents),
-            delta=float(delta),
+            budget=budget,
             longest_row=longest_row,
             by_model=chosen.weighting == Weighting.MODEL,
             needs_squares=chosen.weighting.needs_squares,
@@ -160,7 +162,7 @@ class Setup:
             name=self.name,
             horizon=horizon,
             sigma=max(one.scale for one in self.bounds),
-            delta=self.delta,
+            delta=self.budget.delta,
         )
 
     def plan(self, blocks: Sequence[tuple[int, int]], threads: int | None) -> Plan:
@@ -177,7 +179,7 @@ class Setup:
             np.broadcast_to(np.array(revisits), (n_agents, 2)).copy(),
             np.broadcast_to(np.array(scales), n_agents).copy(),
         )
-        choice = Choice.of(self.algorithm, self.bounds[0].gamma)
+        choice = Choice.of(self.algorithm, self.bounds[0].gamma, self.budget.n_peers)
         n_threads = _check.threads(threads)
         return Plan(choice, agents, self.longest_row, self.by_model, blocks, n_threads)
 

@@ -37,12 +37,15 @@ class View(NamedTuple, Generic[T]):
         Σ (x - x̄)² over those samples.
     epoch
         How often the stream has restarted.
+    variance
+        The variance of a sample that its agent vouches for: known beforehand, and of a mean over
+        all samples of the epoch (+∞: not known).
 
     Examples
     --------
     >>> View(mean=0.5, n_samples=3).radius
     inf
-    >>> view_at(View(*[[0.0, 1.0]] * 9), 1).mean
+    >>> view_at(View(*[[0.0, 1.0]] * len(View._fields)), 1).mean
     1.0
     """
 
@@ -55,6 +58,7 @@ class View(NamedTuple, Generic[T]):
     offset: T = _ZERO
     squares: T = _ZERO
     epoch: T = _ZERO
+    variance: T = _INFINITY
 
 
 UNHEARD: View[float] = View()
@@ -70,7 +74,7 @@ def view_at(views: View[Any], index: Any) -> View[float]:
 
     Examples
     --------
-    >>> view_at(View(*[[0.0, 1.0]] * 9), 0).mean
+    >>> view_at(View(*[[0.0, 1.0]] * len(View._fields)), 0).mean
     0.0
     """
     return View(
@@ -83,6 +87,7 @@ def view_at(views: View[Any], index: Any) -> View[float]:
         views.offset[index],
         views.squares[index],
         views.epoch[index],
+        views.variance[index],
     )
 
 
@@ -106,3 +111,4 @@ def set_view(views: View[Any], index: Any, view: View[float]) -> None:
     views.offset[index] = view.offset
     views.squares[index] = view.squares
     views.epoch[index] = view.epoch
+    views.variance[index] = view.variance

@@ -69,6 +69,11 @@ class StreamBase(Generic[N_co]):
         return self._answer(self._squares)
 
     @property
+    def variance(self) -> N_co:
+        """The variance of a sample, if it is known beforehand; +∞ otherwise."""
+        return self._answer(self._bound.variance)
+
+    @property
     def interval(self) -> tuple[N_co, N_co]:
         """(low, high): the means that the evidence does not rule out, cut to the range."""
         evidence: Evidence[Any] = self.evidence
@@ -204,6 +209,11 @@ class Bound:
         """The most that the standard deviation of a sample can be; +∞ if nothing is known."""
         return math.inf
 
+    @property
+    def variance(self) -> float:
+        """The variance of a sample, if it is known and the mean is one of all samples; else +∞."""
+        return math.inf
+
     def revisit_in(self, epoch: int) -> int:  # noqa: ARG002 - what no stream of this kind needs
         """Return every how many queries one goes to an excluded peer: none, if nothing changes."""
         return 0
@@ -243,5 +253,5 @@ class Bound:
         mean, square = np.zeros((2, n_agents))
         fold_moments(samples, 0, mean, square, views.mean, views.squares)
         views.n_samples[:] = np.arange(1.0, n_samples + 1)
-        views.epoch[:] = 0.0
+        views.epoch[:], views.variance[:] = 0.0, self.variance
         write_evidence(self, samples, views)

@@ -90,6 +90,11 @@ class Counted(Bound):
         """The scale of one sample."""
         return self.sigma
 
+    @property
+    def variance(self) -> float:
+        """The square of the scale."""
+        return self.sigma**2
+
     @overload
     def radius(self, n: float) -> float: ...
     @overload
@@ -147,8 +152,8 @@ def views_by_count(bound: Counted, before: int, n_steps: int, batch: int = 1) ->
     by_step = np.fromiter(shapes, np.float64, 3 * n_steps).reshape(n_steps, 3)
     spread, slope, offset = np.ascontiguousarray(by_step.T)
     radius = Evidence(0.0, spread, slope, offset).radius(-math.log(bound.gamma))
-    zeros = np.zeros(n_steps)
-    return View(zeros, counts, radius, zeros, spread, slope, offset, zeros, zeros)
+    zeros, variance = np.zeros(n_steps), np.full(n_steps, bound.variance)
+    return View(zeros, counts, radius, zeros, spread, slope, offset, zeros, zeros, variance)
 
 
 class CountedFolder:
@@ -157,7 +162,7 @@ class CountedFolder:
     Examples
     --------
     >>> from colme.bounds import Laplace
-    >>> views = View(*np.empty((9, 1, 2)))
+    >>> views = View(*np.empty((len(View._fields), 1, 2)))
     >>> folder = CountedFolder(Laplace(sigma=0.5, gamma=0.05), n_agents=1, batch=1)
     >>> folder.fold(np.array([[0.0], [1.0]]), 0, views, views)
     >>> views.mean.tolist(), views.spread.tolist()
@@ -180,7 +185,7 @@ class CountedFolder:
         if steps.start < steps.stop and private.n_samples.flags.writeable:
             first = self._count // self._batch
             known = views_by_count(self._bound, first, steps.stop - steps.start, self._batch)
-            for name in ("n_samples", "epoch", *EVIDENCE):
+            for name in ("n_samples", "epoch", "variance", *EVIDENCE):
                 getattr(private, name)[:, steps] = getattr(known, name)
         # What comes sample by sample for a whole block is written where it belongs at once.
         if self._batch == 1 and len(samples) == private.mean.shape[1]:

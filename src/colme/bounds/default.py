@@ -16,7 +16,7 @@ STREAM_N_OPT = 1000
 
 
 def default_bound(class_test: ClassTest, sigma: float, gamma: float) -> Laplace | NormalMixture:
-    """Return the bound of the paper, or for the joint test its tuned sibling.
+    """Return the bound of the paper, or for the joint and the paired test its tuned sibling.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def default_bound(class_test: ClassTest, sigma: float, gamma: float) -> Laplace 
     >>> default_bound(ClassTest.JOINT, sigma=0.5, gamma=0.01)
     NormalMixture(sigma=0.5, n_opt=1000.0, gamma=0.01)
     """
-    if class_test == ClassTest.JOINT:
+    if class_test.is_final:
         return NormalMixture(sigma, STREAM_N_OPT, gamma)
     return Laplace(sigma, gamma)
 

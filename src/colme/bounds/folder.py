@@ -40,6 +40,7 @@ def view_of_stream(stream: Stream[Any], log_risk: float) -> View[Any]:
         offset=evidence.offset,
         squares=stream.squares,
         epoch=stream.epoch,
+        variance=stream.variance,
     )
 
 
@@ -50,7 +51,7 @@ class StreamFolder:
     --------
     >>> from colme.bounds import EmpiricalBernstein
     >>> import numpy as np
-    >>> views = View(*np.empty((9, 1, 2)))
+    >>> views = View(*np.empty((len(View._fields), 1, 2)))
     >>> folder = StreamFolder(EmpiricalBernstein(0, 1), n_agents=1, batch=1)
     >>> folder.fold(np.array([[0.0], [1.0]]), 0, views, views)
     >>> views.mean.tolist()
@@ -87,7 +88,7 @@ def write_evidence(bound: Any, samples: Numbers, views: View[Numbers]) -> None:
     --------
     >>> from colme.bounds import Laplace
     >>> import numpy as np
-    >>> views = View(*np.zeros((9, 1, 2)))
+    >>> views = View(*np.zeros((len(View._fields), 1, 2)))
     >>> write_evidence(Laplace(sigma=0.5, gamma=0.05), np.ones((2, 1)), views)
     >>> views.spread.tolist()
     [[0.5, 0.1875]]

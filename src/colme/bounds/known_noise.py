@@ -76,8 +76,8 @@ class KnownNoise:
         Parameters
         ----------
         class_test
-            With a known scale the joint test has a bound tuned for 1000 samples, others that of the
-            paper.
+            With a known scale the joint and the paired test have a bound tuned for 1000 samples,
+            others that of the paper.
         gamma
             Risk of the bound.
         n_opt

@@ -46,6 +46,10 @@ class Stream(Protocol[N_co]):
         """Σ (x - x̄)² over the samples."""
 
     @property
+    def variance(self) -> N_co:
+        """The variance of a sample, if it is known beforehand; +∞ otherwise."""
+
+    @property
     def interval(self) -> tuple[N_co, N_co]:
         """(low, high): holds the true mean at all times at once, with risk γ."""
 
@@ -68,7 +72,7 @@ class Folder(Protocol):
     >>> import numpy as np
     >>> from colme.bounds import Laplace
     >>> folder: Folder = Laplace(sigma=0.5, gamma=0.05).folder(n_agents=2, batch=3)
-    >>> views = View(*np.empty((9, 2, 1)))
+    >>> views = View(*np.empty((len(View._fields), 2, 1)))
     >>> folder.fold(np.ones((3, 2)), 0, views, views)
     >>> views.n_samples.tolist()
     [[3.0], [3.0]]

@@ -82,6 +82,11 @@ class RestartedStream(ForgettingStream[float]):
         """How often the stream has restarted."""
         return float(self._epoch)
 
+    @property
+    def variance(self) -> float:
+        """That of the bound within: an epoch forgets none of its samples."""
+        return self._bound.variance
+
     def update(self, sample: ArrayLike) -> None:
         """Fold one sample, the first of a new epoch if an alarm is due."""
         within = self._bound.bound.stream() if self._due else self._within
@@ -256,6 +261,11 @@ class Restarted(Wrapper):
             )
         super().__post_init__()
 
+    @property
+    def variance(self) -> float:
+        """That of the bound within: an epoch forgets none of its samples."""
+        return self.bound.variance
+
     def revisit_in(self, epoch: int) -> int:  # noqa: ARG002 - a peer may change at any time
         """Return every how many queries one goes to an excluded peer."""
         return self.revisit
@@ -275,6 +285,7 @@ class Restarted(Wrapper):
         """Write the views[agent, k] of whole streams samples[k, agent]."""
         self.new_detector().find_epochs(samples, views.epoch)
         fold_epochs(samples, views.epoch, views.mean, views.n_samples, views.squares)
+        views.variance[:] = self.variance
         if not isinstance(self.bound, Counted):
             _write_evidence_of_epochs(self.bound, samples, views)
             return

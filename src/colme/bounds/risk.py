@@ -79,6 +79,11 @@ class Budget:
             return spend_risk(self.delta, 0)
         return split_risk(self.delta, self.n_agents)
 
+    @property
+    def n_peers(self) -> float:
+        """How many peers share their risk equally; +∞ if each has its own."""
+        return math.inf if self.n_agents is None else max(self.n_agents - 1, 1)
+
     def price(self, j: int) -> float:
         """Return ln(γ/γ_j), how much more evidence the j-th peer met needs than risk γ asks for."""
         if self.n_agents is not None:

@@ -83,6 +83,7 @@ class Forgetting(Wrapper):
         self._fold_means(samples, views)
         known = _views_by_age(self, len(samples))
         views.n_samples[:], views.epoch[:] = known.n_samples, known.epoch
+        views.variance[:] = known.variance
         if isinstance(self.bound, Counted):
             for name in EVIDENCE:
                 getattr(views, name)[:] = getattr(known, name)
@@ -138,6 +139,11 @@ class ForgettingStream(StreamBase[N_co]):
         super().__init__(bound, n)
         self._seen = 0
         self._within: Any = bound.bound.stream(n)
+
+    @property
+    def variance(self) -> N_co:
+        """That of the bound within, while no sample is forgotten; then +∞."""
+        return self._answer(self._within._bound.variance if self.count == self._seen else math.inf)
 
     @property
     def interval(self) -> tuple[N_co, N_co]:

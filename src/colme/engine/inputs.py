@@ -63,7 +63,7 @@ class Block(NamedTuple):
 
     Examples
     --------
-    >>> views = View(*[np.ones((1, 1))] * 9)
+    >>> views = View(*[np.ones((1, 1))] * len(View._fields))
     >>> Block(views, views, np.empty((0, 0), np.int32), np.zeros(1, np.int64), True).is_first
     True
     """

@@ -45,27 +45,30 @@ def collaborate(
     [0.25, 0.75]
     """
     n_agents, n_steps = block.public.mean.shape
-    row, index, scratch = workspace.row, workspace.row_index, workspace.scratch
+    row, index, past = workspace.row, workspace.row_index, workspace.past
+    scratch = workspace.scratch
     labels, suggested = agents.labels, block.suggestions.shape[0] > 0
     with_classes, with_likely = output.class_counts.shape[0] > 0, output.likely_counts.shape[0] > 0
-    # Without the joint test nothing is decided for good: a step that is not kept may be left out.
-    is_sticky = model is not None or choice.class_test == ClassTest.JOINT
+    # Without the joint or the paired test nothing is decided for good: a step that is not kept may be left out.
+    is_sticky = model is not None or choice.class_test >= ClassTest.JOINT
     for a in range(first, last):
         if block.is_first:
-            mark = begin(choice, a, n_agents, agents, row, index, model)
+            mark = begin(choice, a, n_agents, agents, row, index, past, model)
         else:
             mark = load_state(a, workspace, states)
         own, n, revisit, n_changed = mark.own, mark.n_known, mark.revisit, mark.n_changed
         turn = Turn(mark.cursor, mark.visited, mark.n_asked)
         n_uncounted, weights, total = mark.n_uncounted, mark.weights, mark.total
         for t in range(n_steps):
-            if perceive(choice, own, n, view_at(block.private, (a, t)), row, model):
+            if perceive(choice, own, n, view_at(block.private, (a, t)), row, past, model):
                 turn, revisit = Turn(turn.cursor, turn.visited, 0), agents.revisits[a, 1]
                 n_changed += 1
             newcomer = block.suggestions[t, a] if suggested else -1
             if newcomer >= 0:
                 n_changed += meet(choice, own, n, turn.cursor, newcomer, labels, row, index, model)
-            asked = ask(choice, own, n, revisit, turn, block.public, t, row, index, model, scratch)
+            asked = ask(
+                choice, own, n, revisit, turn, block.public, t, row, index, past, model, scratch
+            )
             turn, slot, pooled = asked.turn, block.slots[t], 0.0
             n_changed += asked.n_changed
             if slot < 0 and not is_sticky:

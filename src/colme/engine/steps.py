@@ -27,9 +27,17 @@ from colme.model import (
 )
 from colme.rules import (
     Choice,
+    Past,
     Row,
     Turn,
+    add_evidence,
     belongs,
+    exclude,
+    first_turn,
+    forget_past,
+    keep_past,
+    lowest_level,
+    news_evidence,
     reset_peer,
     reset_peers,
     take_turn,
@@ -48,6 +56,7 @@ def begin(
     agents: Agents,
     row: Row,
     index: RowIndex,
+    past: Past,
     model: Model | None,
 ) -> Bookmark:
     """Make everything that of agent a before its first sample; return where it is then.
@@ -57,36 +66,41 @@ def begin(
     >>> from colme.engine import Workspace
     >>> from colme.setup import Setup
     >>> plan = Setup.of(3, "round-robin", sigma=0.5).plan([(0, 1)], 1)
-    >>> row, index, *_ = Workspace.blank(longest_row=3, n_classes=1)
-    >>> mark = begin(plan.choice, 2, 3, plan.agents, row, index, None)
+    >>> row, index, past, *_ = Workspace.blank(longest_row=3, n_classes=1)
+    >>> mark = begin(plan.choice, 2, 3, plan.agents, row, index, past, None)
     >>> mark.own, mark.n_known, mark.cursor
     (2, 3, -1)
     """
     own, n = init_row(choice, a, n_agents, agents, row, index)
+    forget_past(past)
     if model is not None:
         reset(model)
+    turn = first_turn(choice, own)
     # The first class is new, and so counts as one change.
-    return Bookmark(own, n, -1, -1, 0, agents.revisits[a, 0], 1, 0, 0.0, 0.0)
+    return Bookmark(own, n, turn.cursor, -1, 0, agents.revisits[a, 0], 1, 0, 0.0, 0.0)
 
 
 @compiled
 def perceive(
-    choice: Choice, own: int, n: int, news: View[float], row: Row, model: Model | None
+    choice: Choice, own: int, n: int, news: View[float], row: Row, past: Past, model: Model | None
 ) -> bool:
     """Remember what the agent knows of its own stream now; return whether that has restarted.
 
     Examples
     --------
     >>> row, choice = Row.blank(2, member=[True, False]), Choice(1, 2, 0, 0.0, 1.0)
-    >>> perceive(choice, 0, 2, View(mean=0.5, n_samples=1, epoch=1), row, None), row.member
+    >>> news = View(mean=0.5, n_samples=1, epoch=1)
+    >>> perceive(choice, 0, 2, news, row, Past.blank(), None), row.member
     (True, [True, True])
     """
     restarted = news.epoch > row.views.epoch[own]
     if restarted:
         reset_peers(choice, own, n, row)
+        forget_past(past)
         if model is not None:
             refit_soon(model)
     set_view(row.views, own, news)
+    keep_past(news, past)
     if model is not None:
         row.views.precision[own] = mean_precision(news.n_samples, news.squares, model)
     return restarted
@@ -160,6 +174,7 @@ def ask(
     t: int,
     row: Row,
     index: RowIndex,
+    past: Past,
     model: Model | None,
     scratch: Scratch,
 ) -> Asked:
@@ -169,9 +184,9 @@ def ask(
     --------
     >>> from colme.engine import Workspace
     >>> workspace = Workspace.blank(longest_row=3, n_classes=1)
-    >>> row, index, *_ = workspace
-    >>> choice, public = Choice(1, 0, 0, 0.0, 1.0), View(*[np.full((3, 1), 0.5)] * 9)
-    >>> asked = ask(choice, 0, 3, 0, Turn(), public, 0, row, index, None, workspace.scratch)
+    >>> row, index, past, *_ = workspace
+    >>> choice, public = Choice(1, 0, 0, 0.0, 1.0), View(*[np.full((3, 1), 0.5)] * len(View._fields))
+    >>> asked = ask(choice, 0, 3, 0, Turn(), public, 0, row, index, past, None, workspace.scratch)
     >>> asked.peer, float(row.views.mean[1])
     (1, 0.5)
     """
@@ -180,16 +195,51 @@ def ask(
         return Asked(l, turn, 0, 0.0, 0.0)
     # Once a round the sums are computed from scratch, so that rounding cannot build up.
     n_changed = 1 if turn.cursor == l and l <= before.cursor else 0
+    old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
+    news = view_at(public, (index.known[l], t))
+    n_changed += hear(choice, own, n, l, news, row, past, model, scratch)
+    return Asked(l, turn, n_changed, old_n_samples, old_mean)
+
+
+@compiled
+def hear(
+    choice: Choice,
+    own: int,
+    n: int,
+    l: int,
+    news: View[float],
+    row: Row,
+    past: Past,
+    model: Model | None,
+    scratch: Scratch,
+) -> int:
+    """Remember news of peer l, and exclude whom that rules out; return how many changes that makes.
+
+    Examples
+    --------
+    >>> from colme.engine import Workspace
+    >>> workspace, choice = Workspace.blank(longest_row=3, n_classes=1), Choice(3, 3, 0, 0.0, 1.0)
+    >>> row, _, past, *_ = workspace
+    >>> news = View(mean=0.5, n_samples=1)
+    >>> hear(choice, 0, 3, 1, news, row, past, None, workspace.scratch), float(row.views.mean[1])
+    (0, 0.5)
+    """
+    n_changed, mine = 0, view_at(row.views, own)
     if choice.class_test == ClassTest.JOINT and row.member[l]:
         # Old news may rule a peer out for good, before new news comes.
-        mine = view_at(row.views, own)
         row.member[l] = belongs(choice, mine, view_at(row.views, l), True)
         n_changed += 0 if row.member[l] else 1
-    news = view_at(public, (index.known[l], t))
+    is_paired = choice.class_test == ClassTest.PAIRED and row.member[l]
+    if is_paired and news.epoch == row.views.epoch[l]:
+        add_evidence(choice, mine, l, past, row)
     n_changed += reset_peer(choice, l, news, row)
-    old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
     if model is not None:
         update_peer(l, news, row, model, scratch)
     else:
         set_view(row.views, l, news)
-    return Asked(l, turn, n_changed, old_n_samples, old_mean)
+    if choice.class_test == ClassTest.PAIRED and row.member[l]:
+        found = news_evidence(choice, mine, past, news)
+        row.evidence[l] = found if found > row.evidence[l] else row.evidence[l]
+        if row.evidence[l] >= lowest_level(choice):
+            n_changed += exclude(choice, n, row)
+    return n_changed

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colme._compile import compiled
 from colme.model import Model, Scratch
-from colme.rules import Row, Turn
+from colme.rules import Past, Row, Turn
 from colme.summary import View
 
 _VECTOR = 16
@@ -88,7 +88,7 @@ class Workspace(NamedTuple):
 
     Attributes
     ----------
-    row, row_index, bookmark, model
+    row, row_index, past, bookmark, model
         What an agent knows; its model only where peers are weighed by one.
     scratch
         Scratch memory: nothing here outlives a step.
@@ -105,26 +105,31 @@ class Workspace(NamedTuple):
 
     row: Row
     row_index: RowIndex
+    past: Past
     bookmark: Any
     model: Model
     scratch: Scratch
     kept: NDArray[np.int64]
 
     @staticmethod
-    def blank(longest_row: int, n_classes: int, by_model: bool = True) -> Workspace:
+    def blank(
+        longest_row: int, n_classes: int, by_model: bool = True, past_length: int = 1
+    ) -> Workspace:
         """Return a workspace for rows of that length."""
         n = padded(longest_row)
         row, model, scratch = Row.blank(n), Model.blank(), Scratch.blank(n)
         index = RowIndex(*map(np.array, ([0] * n, [False] * n, [0] * n_classes, [False] * n)))
-        lists = [*row.views, row.member, row.confirmed, *index]
+        past = Past.blank(past_length)
+        lists = [*row.views, *row[1:], *index, *past]
         parts = [*map(np.array, lists), _record(Bookmark()._asdict())]
         n_kept = len(parts) + (len(model) if by_model else 0)
         parts += [_record(asdict(model.fit)), *map(np.array, model[1:]), *map(np.array, scratch)]
         memory, copies = _side_by_side(parts)
         rest = iter(copies)
         return Workspace(
-            Row(View(*(next(rest) for _ in View._fields)), next(rest), next(rest)),
+            Row(View(*(next(rest) for _ in View._fields)), *(next(rest) for _ in row[1:])),
             RowIndex(*(next(rest) for _ in index)),
+            Past(*(next(rest) for _ in past)),
             next(rest)[0],
             Model(next(rest)[0], *(next(rest) for _ in model[1:])),
             Scratch(*rest),

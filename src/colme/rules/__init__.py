@@ -14,14 +14,26 @@ from colme.rules.class_test import (
     reset_peers,
     suspects,
 )
+from colme.rules.paired import (
+    Past,
+    add_evidence,
+    exclude,
+    forget_past,
+    keep_past,
+    lowest_level,
+    news_evidence,
+    paired_evidence,
+)
 from colme.rules.query import (
     Turn,
+    first_turn,
     makes_room,
     next_peer,
     next_room,
     take_turn,
     take_turn_among,
 )
+from colme.rules.relay import pick_relays
 from colme.rules.robust import agreement, robust_mean
 from colme.rules.row import Choice, Flags, Numbers, Row
 from colme.rules.weights import class_uniform_sums, overlap_sums, overlap_weight, pool, simple_sums
@@ -30,20 +42,30 @@ __all__ = [
     "Choice",
     "Flags",
     "Numbers",
+    "Past",
     "Row",
     "Turn",
+    "add_evidence",
     "agreement",
     "belongs",
     "class_uniform_sums",
     "classify",
     "confirm_all",
+    "exclude",
+    "first_turn",
+    "forget_past",
     "is_confirmed",
+    "keep_past",
+    "lowest_level",
     "makes_room",
+    "news_evidence",
     "next_peer",
     "next_room",
     "optimistic_distance",
     "overlap_sums",
     "overlap_weight",
+    "paired_evidence",
+    "pick_relays",
     "pool",
     "reset_peer",
     "reset_peers",

@@ -52,8 +52,9 @@ def _beyond(choice: Choice, distance: float, own: View[float], peer: View[float]
 def belongs(choice: Choice, own: View[float], peer: View[float], member: bool) -> bool:
     """Return whether a peer, seen like that, is in the class of an agent with that view of itself.
 
-    `member` is what was decided last: the known class stays, and a peer that the joint test has
-    once ruled out stays out.
+    `member` is what was decided last: the known class stays, a peer that the joint test has once
+    ruled out stays out, and the paired test decides only when there is news, see
+    `colme.rules.exclude`.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def belongs(choice: Choice, own: View[float], peer: View[float], member: bool) -
     Overlap: d(a, l) <= η (Definitions 4 and 9).  Joint: the evidence against means that differ
     by at most η, measured at (|x̄_a - x̄_l| - η)₊, is below ln(1/γ).
     """
-    if choice.class_test == ClassTest.KNOWN:
+    if choice.class_test in (ClassTest.KNOWN, ClassTest.PAIRED):
         return member
     if choice.class_test == ClassTest.OVERLAP:
         return optimistic_distance(own.mean, own.radius, peer.mean, peer.radius) <= choice.eta
@@ -88,6 +89,8 @@ def classify(choice: Choice, a: int, n: int, row: Row) -> int:
     """
     if choice.class_test == ClassTest.KNOWN:
         return 0
+    if choice.class_test == ClassTest.PAIRED:
+        return confirm_all(choice, a, n, row)
     n_changed = 0
     own = view_at(row.views, a)
     views, member = row.views, row.member
@@ -192,6 +195,7 @@ def reset_peer(choice: Choice, l: int, seen: View[float], row: Row) -> int:
     if choice.class_test != ClassTest.KNOWN:
         row.member[l] = True
         row.confirmed[l] = choice.within == math.inf
+        row.evidence[l] = 0.0
     return 1
 
 
@@ -211,3 +215,4 @@ def reset_peers(choice: Choice, a: int, n: int, row: Row) -> None:
     for l in range(n):
         row.member[l] = True
         row.confirmed[l] = l == a or choice.within == math.inf
+        row.evidence[l] = 0.0

@@ -41,6 +41,19 @@ class Turn(NamedTuple):
 
 
 @compiled
+def first_turn(choice: Choice, own: int) -> Turn:
+    """Return where an agent with that entry of its own begins its round of queries.
+
+    Examples
+    --------
+    >>> choice = Choice(QueryStrategy.STAGGERED_ROUND_ROBIN, 0, 0, 0.0, 1.0)
+    >>> first_turn(choice, own=7).cursor
+    7
+    """
+    return Turn(own if choice.query == QueryStrategy.STAGGERED_ROUND_ROBIN else -1, -1, 0)
+
+
+@compiled
 def _may_ask(
     choice: Choice, own: View[float], peer: View[float], member: bool, again: bool
 ) -> bool:
@@ -51,7 +64,7 @@ def _may_ask(
 @compiled
 def _goes_again(choice: Choice, revisit: int, turn: Turn) -> bool:
     """Return whether the next query goes to an excluded peer."""
-    restricted = choice.query == QueryStrategy.RESTRICTED_ROUND_ROBIN
+    restricted = choice.query >= QueryStrategy.RESTRICTED_ROUND_ROBIN
     return restricted and revisit > 0 and (turn.n_asked + 1) % revisit == 0
 
 

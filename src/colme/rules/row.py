@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.algorithm import Algorithm
+from colme.bounds import STREAM_N_OPT, tuned_prior
 from colme.summary import UNHEARD, View
 
 Numbers: TypeAlias = MutableSequence[float] | NDArray[np.float64]
@@ -20,7 +21,7 @@ Flags: TypeAlias = MutableSequence[bool] | NDArray[np.bool_]
 
 
 class Row(NamedTuple):
-    """One agent's memory: a column for each field of `View`, and two flags.
+    """One agent's memory: a column for each field of `View`, two flags, and evidence.
 
     Attributes
     ----------
@@ -31,6 +32,8 @@ class Row(NamedTuple):
         no ends.
     confirmed
         Who is shown to have a mean close enough; everybody, unless the algorithm asks for that.
+    evidence
+        The most that the paired test has ever found against equal means, in units of ln(1/γ).
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Row(NamedTuple):
     views: View[Numbers]
     member: Flags
     confirmed: Flags
+    evidence: Numbers
 
     @staticmethod
     def blank(
@@ -48,7 +52,8 @@ class Row(NamedTuple):
     ) -> Row:
         """Return a row of lists for n agents, never heard of but for the columns given."""
         views: View[Numbers] = View(*([value] * n for value in UNHEARD))
-        return Row(views._replace(**columns), member or [True] * n, confirmed or [True] * n)
+        flags = member or [True] * n, confirmed or [True] * n
+        return Row(views._replace(**columns), *flags, [0.0] * n)
 
 
 class Choice(NamedTuple):
@@ -62,6 +67,12 @@ class Choice(NamedTuple):
         ln(1/γ).
     within
         A peer is pooled only once its mean is shown to be less than this away; +∞: at once.
+    relays
+        How many summaries of others a reply carries.
+    prior
+        The prior count ν of the paired test.
+    n_peers
+        The number of peers that share the risk, for `colme.rules.exclude`; +∞: each has its own.
 
     Examples
     --------
@@ -75,10 +86,13 @@ class Choice(NamedTuple):
     eta: float
     log_risk: float
     within: float = math.inf
+    relays: int = 0
+    prior: float = 1.0
+    n_peers: float = math.inf
 
     @staticmethod
-    def of(algorithm: Algorithm, gamma: float) -> Choice:
-        """Return the algorithm, with risk γ for each test, in plain numbers."""
+    def of(algorithm: Algorithm, gamma: float, n_peers: float = math.inf) -> Choice:
+        """Return the algorithm, with risk γ for each of n peers, in plain numbers."""
         return Choice(
             int(algorithm.query),
             int(algorithm.class_test),
@@ -86,4 +100,7 @@ class Choice(NamedTuple):
             algorithm.eta,
             -math.log(gamma),
             math.inf if algorithm.within is None else algorithm.within,
+            algorithm.relays,
+            tuned_prior(STREAM_N_OPT, gamma),
+            n_peers,
         )

@@ -60,7 +60,7 @@ class RunFolder:
     Examples
     --------
     >>> from colme.bounds import Laplace
-    >>> views = View(*np.empty((9, 1, 2)))
+    >>> views = View(*np.empty((len(View._fields), 1, 2)))
     >>> folder = RunFolder(Laplace(sigma=0.5, gamma=0.05), np.array([[0, 2]]))
     >>> folder.fold(np.ones((2, 1)), 0, views, views)
     >>> views.n_samples.tolist(), views.radius.round(3).tolist()
@@ -112,7 +112,7 @@ class MixedFolder:
     --------
     >>> from colme.bounds import Laplace
     >>> bounds = [Laplace(sigma=1, gamma=0.05), Laplace(sigma=2, gamma=0.05)]
-    >>> views = View(*np.empty((9, 2, 1)))
+    >>> views = View(*np.empty((len(View._fields), 2, 1)))
     >>> folder = MixedFolder(bounds, lambda bound, agents: bound.folder(agents.size), batch=1)
     >>> folder.fold(np.ones((1, 2)), 0, views, views)
     >>> views.spread.tolist()
