@@ -52,7 +52,7 @@ class QueryStrategy(Word):
     ROUND_ROBIN = 1
     RESTRICTED_ROUND_ROBIN = 2
     STAGGERED_ROUND_ROBIN = 3
-    """Restricted, and each agent begins after its own place: so at first all ask different peers."""
+    """Restricted, and each agent begins after its own place: at first all ask different peers."""
 
 
 class ClassTest(Word):

@@ -20,7 +20,7 @@ from colme.contacts import Contacts
 from colme.engine import Agents, Plan
 from colme.gossip import Gossip, Offers
 from colme.results import Record, Trajectory, count_type
-from colme.rules import Choice
+from colme.rules import PAST_LENGTH, Choice
 
 _MOST_CLASSES = 4096
 """Labels index the class axis; far more classes than agents is a mistake."""
@@ -165,8 +165,13 @@ class Setup:
             delta=self.budget.delta,
         )
 
-    def plan(self, blocks: Sequence[tuple[int, int]], threads: int | None) -> Plan:
-        """Return what the engine is to do in these blocks of time."""
+    def plan(
+        self, blocks: Sequence[tuple[int, int]], threads: int | None, *, in_step: bool = True
+    ) -> Plan:
+        """Return what the engine is to do in these blocks of time.
+
+        `in_step` says that as many samples reach all agents at every step.
+        """
         nobody = np.empty(0, np.int64)
         nobody.setflags(write=False)  # as contacts are: one type of array, one compilation
         n_agents = self.labels.size
@@ -181,7 +186,10 @@ class Setup:
         )
         choice = Choice.of(self.algorithm, self.bounds[0].gamma, self.budget.n_peers)
         n_threads = _check.threads(threads)
-        return Plan(choice, agents, self.longest_row, self.by_model, blocks, n_threads)
+        # Where a reply carries as many samples as its reader has, no past is needed to pair them.
+        in_step = in_step and all(bound.shares_columns for bound in self.bounds)
+        length = 1 if in_step and not choice.relays else PAST_LENGTH
+        return Plan(choice, agents, self.longest_row, self.by_model, blocks, n_threads, length)
 
 
 def _check_bounds(

@@ -38,6 +38,7 @@ def simulate(
     labels: ArrayLike | None = None,
     eta: float | None = None,
     within: float | None = None,
+    relays: int | None = None,
     arrivals: int | ArrayLike | None = None,
     contacts: Contacts | None = None,
     gossip: Gossip | None = None,
@@ -63,7 +64,7 @@ def simulate(
     labels
         The true class of each agent, 0, 1, 2, ...: counted in `class_counts`, and known to
         ``oracle``.  Without labels all agents carry label 0.
-    eta, within
+    eta, within, relays
         Replace the algorithm's own when given.
     arrivals
         How many samples reach each agent at each step: a number m (batches of m), or
@@ -107,11 +108,12 @@ def simulate(
         labels=labels,
         eta=eta,
         within=within,
+        relays=relays,
         contacts=contacts,
         gossip=gossip,
     )
     trajectory = setup.trajectory(given.runs, given.horizon, record)
-    plan = setup.plan([(0, given.horizon)], threads)
+    plan = setup.plan([(0, given.horizon)], threads, in_step=given.arrivals is None)
     run_all(
         plan,
         given.runs,
@@ -166,8 +168,8 @@ def simulate_large(
     progress
         Called with the share of the work done, from 0 to 1.
     options
-        sigma, bound, delta, labels, eta, within, contacts and gossip, as for `colme.simulate`; by
-        default the labels are the problem's, and so is sigma, agent by agent.
+        sigma, bound, delta, labels, eta, within, relays, contacts and gossip, as for
+        `colme.simulate`; by default the labels are the problem's, and so is sigma, agent by agent.
 
     Returns
     -------

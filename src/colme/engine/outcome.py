@@ -6,12 +6,13 @@ Lives here: pooling with and without a model inside the compiled loop.  Must not
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme._compile import compiled
-from colme.algorithm import QueryStrategy, Weighting
+from colme.algorithm import ClassTest, QueryStrategy, Weighting
 from colme.engine.entries import count_members
 from colme.engine.inputs import Output
 from colme.engine.steps import Asked
@@ -170,3 +171,97 @@ def record(
             likely_counts[a, slot, k] = 0
         for l in range(n):
             likely_counts[a, slot, labels[index.known[l]]] += index.same[l]
+
+
+class Left(NamedTuple):
+    """What a step leaves to the next one, beside the row and the model.
+
+    Attributes
+    ----------
+    n_changed, n_uncounted
+        Changes of the class that are not summed up yet, or not counted yet.
+    weights, total
+        Σ weights and Σ weights · means of the peers, where these are kept up to date.
+
+    Examples
+    --------
+    >>> Left(1, 0, 0.0, 0.0).n_changed
+    1
+    """
+
+    n_changed: int
+    n_uncounted: int
+    weights: float
+    total: float
+
+
+@compiled
+def conclude(
+    choice: Choice,
+    own: int,
+    n: int,
+    asked: Asked,
+    n_changed: int,
+    left: Left,
+    where: tuple[int, int],
+    scale: float,
+    is_shared: bool,
+    labels: NDArray[np.int64],
+    row: Row,
+    index: RowIndex,
+    model: Model | None,
+    scratch: Scratch,
+    output: Output,
+) -> Left:
+    """End a step: classify, estimate, and write the result at (agent, slot) of the output.
+
+    `n_changed` counts the changes of this step.  `is_shared` says that the scratch memory was used
+    for others since this agent's last step.
+
+    Examples
+    --------
+    >>> from colme.engine import Workspace
+    >>> from colme.rules import Turn
+    >>> workspace, counts = Workspace.blank(longest_row=3, n_classes=1), np.empty((1, 1, 1), int)
+    >>> row, index, *_ = workspace
+    >>> row.views.mean[1], row.views.n_samples[:2] = 1.0, [3.0, 1.0]
+    >>> output, asked = Output(np.empty((1, 1)), counts, counts[:0]), Asked(1, Turn(), 0, 0.0, 0.0)
+    >>> choice, labels = Choice(1, 0, 0, 0.0, 1.0), np.zeros(3, int)
+    >>> start, here, rest = Left(1, 0, 0.0, 0.0), (0, 0), (row, index, None, workspace.scratch)
+    >>> left = conclude(
+    ...     choice, 0, 3, asked, 0, start, here, 0.5, False, labels, *rest, output
+    ... )
+    >>> output.estimates.item(), left.n_changed
+    (0.25, 0)
+    """
+    with_classes, with_likely = output.class_counts.shape[0] > 0, output.likely_counts.shape[0] > 0
+    slot, n_changed = where[1], n_changed + left.n_changed
+    weights, total, pooled = left.weights, left.total, 0.0
+    # Without a test that is final nothing is decided for good: a step that is not kept may be left
+    # out.
+    if slot < 0 and model is None and choice.class_test < ClassTest.JOINT:
+        return Left(n_changed + 1, left.n_uncounted, weights, total)
+    if model is not None:
+        n_changed = fit_model(
+            choice,
+            own,
+            n,
+            asked,
+            n_changed,
+            scale,
+            with_likely and not is_shared,
+            row,
+            model,
+            scratch,
+        )
+        if with_likely and is_shared:
+            peer_chances(n, row, model, scratch)
+    else:
+        n_changed, pooled, weights, total = pool_members(
+            choice, own, n, asked, n_changed, weights, total, row
+        )
+    n_uncounted = left.n_uncounted + n_changed
+    if slot >= 0:
+        record(where, pooled, own, n, n_uncounted > 0, labels, row, index, model, scratch, output)
+        n_uncounted = 0 if with_classes else n_uncounted
+    return Left(0, n_uncounted, weights, total)

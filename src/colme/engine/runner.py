@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from itertools import pairwise
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme._threads import Progress, share, worker_threads
+from colme.engine.exchange import ALL, LEARN, PREPARE, REPLY, Mail, exchange
 from colme.engine.inputs import Agents, Array, Block, Output
 from colme.engine.loop import collaborate
 from colme.engine.workspace import Workspace
@@ -24,6 +27,8 @@ from colme.summary import View
 
 _PAIRS_PER_PIECE = 25_000_000
 """(agent, peer) pairs in one piece of work: some 10 ms, so that Ctrl-C is obeyed at once."""
+_ENTRIES_TO_SHARE = 300_000
+"""Entries in all rows from which on several threads share each step of a fleet that relays."""
 _BYTES_PER_PIECE = 4 << 20
 """What one piece of work writes before the sink takes it: it should stay close to the processor."""
 
@@ -121,6 +126,8 @@ class Plan:
         Where each block of a run starts and stops.
     n_threads
         How many threads share the work; the result does not depend on it.
+    past_length
+        How many of its past means an agent keeps.
 
     Examples
     --------
@@ -135,6 +142,13 @@ class Plan:
     by_model: bool
     blocks: Sequence[tuple[int, int]]
     n_threads: int
+    past_length: int = 1
+
+    @property
+    def sizes(self) -> tuple[int, int, bool, int]:
+        """What decides how much memory an agent takes, see `Workspace.blank`."""
+        n_classes = int(self.agents.labels.max()) + 1
+        return self.longest_row, n_classes, self.by_model, self.past_length
 
     def pieces(self, n_steps: int, bytes_per_step: int) -> list[tuple[int, int]]:
         """Return ranges of agents: enough work for every thread, and little to write at once."""
@@ -169,22 +183,9 @@ def run_all(
     >>> trajectory.estimates.tolist()
     [[[0.0, 1.0], [1.0, 2.0]]]
     """
-    labels, n_blocks = plan.agents.labels, len(plan.blocks)
-    spaces = [
-        Workspace.blank(plan.longest_row, int(labels.max()) + 1, plan.by_model)
-        for _ in range(plan.n_threads)
-    ]
-    states = np.empty((labels.size if n_blocks > 1 else 0, spaces[0].kept.size), np.int64)
-    free, nobody = deque(spaces), np.empty((0, 0), np.int32)
-
-    def work(block: Block, first: int, last: int) -> None:
-        workspace, output = free.pop(), sink.output(first, last)
-        model = workspace.model if plan.by_model else None
-        collaborate(plan.choice, plan.agents, block, workspace, model, states, first, last, output)
-        sink.take(first, output)
-        free.append(workspace)
-
+    nobody = np.empty((0, 0), np.int32)
     with worker_threads(plan.n_threads) as pool:
+        run_block = (_run_together if plan.choice.relays else _run_apart)(plan, pool, sink)
         for run in range(runs):
             source, offers = source_of(run), offers_of and offers_of(run)
             for start, stop in plan.blocks:
@@ -193,9 +194,65 @@ def run_all(
                 share(pool, source.fill, [(part,) for part in range(source.n_parts)])
                 offered = nobody if offers is None else offers.take(stop - start)
                 block = Block(source.private, source.public, offered, slots, start == 0)
-                pieces = plan.pieces(stop - start, sink.bytes_per_step)
                 report = progress and partial(_report, progress, plan, runs, run, start, stop)
-                share(pool, work, [(block, *piece) for piece in pieces], report)
+                run_block(block, report)
+
+
+RunBlock: TypeAlias = Callable[[Block, Progress | None], None]
+
+
+def _run_apart(plan: Plan, pool: ThreadPoolExecutor, sink: Sink) -> RunBlock:
+    """Return what runs a block agent by agent: nobody needs to know how far others are."""
+    spaces = [Workspace.blank(*plan.sizes) for _ in range(plan.n_threads)]
+    n_saved = plan.agents.labels.size if len(plan.blocks) > 1 else 0
+    states, free = np.empty((n_saved, spaces[0].kept.size), np.int64), deque(spaces)
+
+    def work(block: Block, first: int, last: int) -> None:
+        workspace, output = free.pop(), sink.output(first, last)
+        model = workspace.model if plan.by_model else None
+        collaborate(plan.choice, plan.agents, block, workspace, model, states, first, last, output)
+        sink.take(first, output)
+        free.append(workspace)
+
+    def run_block(block: Block, report: Progress | None) -> None:
+        pieces = plan.pieces(block.slots.size, sink.bytes_per_step)
+        share(pool, work, [(block, *piece) for piece in pieces], report)
+
+    return run_block
+
+
+def _run_together(plan: Plan, pool: ThreadPoolExecutor, sink: Sink) -> RunBlock:
+    """Return what runs a block step by step, all agents together: they relay what they heard."""
+    n_agents, choice = plan.agents.labels.size, plan.choice
+    fleet = Workspace.of_all(n_agents, *plan.sizes)
+    models = fleet.model if plan.by_model else None
+    mail = Mail.blank(n_agents, plan.longest_row, choice.relays)
+    n_threads = plan.n_threads if n_agents * plan.longest_row >= _ENTRIES_TO_SHARE else 1
+    cuts = [n_agents * i // n_threads for i in range(n_threads + 1)]
+    scratches = [Workspace.blank(*plan.sizes).scratch for _ in range(n_threads)]
+    at_once = max(1, _PAIRS_PER_PIECE // (n_agents * plan.longest_row))
+
+    def run_block(block: Block, report: Progress | None) -> None:
+        n_steps = block.slots.size
+        outputs = [sink.output(first, last) for first, last in pairwise(cuts)]
+
+        def work(i: int, steps: tuple[int, int], phase: int) -> None:
+            some = cuts[i], cuts[i + 1]
+            exchange(
+                choice, plan.agents, block, fleet, models, mail, steps, some, phase, scratches[i],
+                outputs[i],
+            )  # fmt: skip
+
+        for start in range(0, n_steps, at_once if n_threads == 1 else 1):
+            stop = min(start + (at_once if n_threads == 1 else 1), n_steps)
+            for phase in (ALL,) if n_threads == 1 else (PREPARE, REPLY, LEARN):
+                share(pool, work, [(i, (start, stop), phase) for i in range(n_threads)])
+            if report is not None:
+                report(stop / n_steps)
+        for first, output in zip(cuts, outputs, strict=False):
+            sink.take(first, output)
+
+    return run_block
 
 
 def _report(

@@ -185,7 +185,8 @@ def ask(
     >>> from colme.engine import Workspace
     >>> workspace = Workspace.blank(longest_row=3, n_classes=1)
     >>> row, index, past, *_ = workspace
-    >>> choice, public = Choice(1, 0, 0, 0.0, 1.0), View(*[np.full((3, 1), 0.5)] * len(View._fields))
+    >>> choice = Choice(1, 0, 0, 0.0, 1.0)
+    >>> public = View(*[np.full((3, 1), 0.5)] * len(View._fields))
     >>> asked = ask(choice, 0, 3, 0, Turn(), public, 0, row, index, past, None, workspace.scratch)
     >>> asked.peer, float(row.views.mean[1])
     (1, 0.5)

@@ -116,6 +116,26 @@ class Workspace(NamedTuple):
         longest_row: int, n_classes: int, by_model: bool = True, past_length: int = 1
     ) -> Workspace:
         """Return a workspace for rows of that length."""
+        made = Workspace.of_all(1, longest_row, n_classes, by_model, past_length)
+        first = [part[0] for part in made.row[1:]]
+        return Workspace(
+            Row(View(*(column[0] for column in made.row.views)), *first),
+            RowIndex(*(part[0] for part in made.row_index)),
+            Past(*(part[0] for part in made.past)),
+            made.bookmark[0],
+            Model(*(part[0] for part in made.model)),
+            made.scratch,
+            made.kept,
+        )
+
+    @staticmethod
+    def of_all(
+        n_agents: int, longest_row: int, n_classes: int, by_model: bool = True, past_length: int = 1
+    ) -> Workspace:
+        """Return a workspace for agents that run together: arrays that begin with the agent.
+
+        The scratch memory is for one of them at a time.
+        """
         n = padded(longest_row)
         row, model, scratch = Row.blank(n), Model.blank(), Scratch.blank(n)
         index = RowIndex(*map(np.array, ([0] * n, [False] * n, [0] * n_classes, [False] * n)))
@@ -123,26 +143,28 @@ class Workspace(NamedTuple):
         lists = [*row.views, *row[1:], *index, *past]
         parts = [*map(np.array, lists), _record(Bookmark()._asdict())]
         n_kept = len(parts) + (len(model) if by_model else 0)
-        parts += [_record(asdict(model.fit)), *map(np.array, model[1:]), *map(np.array, scratch)]
-        memory, copies = _side_by_side(parts)
+        parts += [_record(asdict(model.fit)), *map(np.array, model[1:])]
+        parts = [
+            np.broadcast_to(part, (n_agents if i < n_kept else 1, *part.shape))
+            for i, part in enumerate(parts)
+        ]
+        memory, copies = _side_by_side([*parts, *map(np.array, scratch)])
         rest = iter(copies)
         return Workspace(
             Row(View(*(next(rest) for _ in View._fields)), *(next(rest) for _ in row[1:])),
             RowIndex(*(next(rest) for _ in index)),
             Past(*(next(rest) for _ in past)),
-            next(rest)[0],
-            Model(next(rest)[0], *(next(rest) for _ in model[1:])),
+            next(rest),
+            Model(*(next(rest) for _ in model)),
             Scratch(*rest),
             memory[: sum(map(_whole_lines, parts[:n_kept])) // 8],
         )
 
 
 def _record(values: dict[str, Any]) -> NDArray[Any]:
-    """Return an array of one record with these values."""
+    """Return an array without axes of one record with these values."""
     fields = [(name, np.array(value).dtype) for name, value in values.items()]
-    array = np.zeros(1, np.dtype((np.record, fields)))
-    array[0] = tuple(values.values())
-    return array
+    return np.array(tuple(values.values()), np.dtype((np.record, fields)))
 
 
 def _whole_lines(part: NDArray[Any]) -> int:
@@ -182,6 +204,23 @@ def padded(n: int) -> int:
 
 
 @compiled
+def write_bookmark(record: Any, mark: Bookmark) -> None:
+    """Write a bookmark into the record that keeps one.
+
+    Examples
+    --------
+    >>> record = Workspace.blank(longest_row=3, n_classes=1).bookmark
+    >>> write_bookmark(record, Bookmark(own=2))
+    >>> int(record.own)
+    2
+    """
+    record.own, record.n_known, record.revisit = mark.own, mark.n_known, mark.revisit
+    record.cursor, record.visited, record.n_asked = mark.cursor, mark.visited, mark.n_asked
+    record.n_changed, record.n_uncounted = mark.n_changed, mark.n_uncounted
+    record.weights, record.total = mark.weights, mark.total
+
+
+@compiled
 def save_state(
     a: int,
     own: int,
@@ -205,11 +244,21 @@ def save_state(
     >>> load_state(0, workspace, states).n_asked
     9
     """
-    mark = workspace.bookmark
-    mark.own, mark.n_known, mark.revisit = own, n, revisit
-    mark.cursor, mark.visited, mark.n_asked = turn.cursor, turn.visited, turn.n_asked
-    mark.n_changed, mark.n_uncounted = left
-    mark.weights, mark.total = sums
+    n_changed, n_uncounted = left
+    weights, total = sums
+    now = Bookmark(
+        own,
+        n,
+        turn.cursor,
+        turn.visited,
+        turn.n_asked,
+        revisit,
+        n_changed,
+        n_uncounted,
+        weights,
+        total,
+    )
+    write_bookmark(workspace.bookmark, now)
     for i in range(workspace.kept.size):
         states[a, i] = workspace.kept[i]
 

@@ -15,6 +15,7 @@ from colme.rules.class_test import (
     suspects,
 )
 from colme.rules.paired import (
+    PAST_LENGTH,
     Past,
     add_evidence,
     exclude,
@@ -39,6 +40,7 @@ from colme.rules.row import Choice, Flags, Numbers, Row
 from colme.rules.weights import class_uniform_sums, overlap_sums, overlap_weight, pool, simple_sums
 
 __all__ = [
+    "PAST_LENGTH",
     "Choice",
     "Flags",
     "Numbers",
