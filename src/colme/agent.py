@@ -315,7 +315,7 @@ class Agent:
 
     def _remember(self, reply: Reply) -> None:
         """Take a peer's reply into the row, and exclude whom it rules out."""
-        self._memory.write_news(*self._read(reply))
+        self._memory.write_news(*self._read(reply), self._turn.n_asked)
 
     def _read(self, reply: Reply) -> tuple[Reply, View[float], float]:
         """Return a reply in full, the view of it at the agent's own risk, and its price."""

@@ -51,8 +51,9 @@ class QueryStrategy(Word):
     NONE = 0
     ROUND_ROBIN = 1
     RESTRICTED_ROUND_ROBIN = 2
-    STAGGERED_ROUND_ROBIN = 3
-    """Restricted, and each agent begins after its own place: at first all ask different peers."""
+    STALEST = 3
+    """Restricted, begun after one's own place, so that at first all ask different peers; and of the
+    next eight, the one not heard of for longest."""
 
 
 class ClassTest(Word):
@@ -155,18 +156,18 @@ class Algorithm:
 
 
 _RR, _RRR = QueryStrategy.ROUND_ROBIN, QueryStrategy.RESTRICTED_ROUND_ROBIN
-_SRR = QueryStrategy.STAGGERED_ROUND_ROBIN
+_STALEST = QueryStrategy.STALEST
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
         "sharp": Algorithm(
-            _SRR,
+            _STALEST,
             Weighting.MODEL,
             ClassTest.PAIRED,
             meaning="recommended: sharper test, peers weighed by how likely they are classmates",
         ),
         "robust": Algorithm(
-            _SRR,
+            _STALEST,
             Weighting.ROBUST,
             ClassTest.PAIRED,
             meaning="for fleets in which some may lie: a minority cannot move the estimate far",

@@ -108,7 +108,8 @@ class Memory:
             column.append(value)  # type: ignore[union-attr]
         for flags in (self.row.member, self.row.confirmed):
             flags.append(True)  # type: ignore[union-attr]
-        self.row.evidence.append(0.0)  # type: ignore[union-attr]
+        for column in (self.row.evidence, self.row.heard):
+            column.append(0.0)  # type: ignore[union-attr]
         self.names.append(peer)
         self.replies.append(Reply(peer, 0.0, 0))
         self.places.append(self._next_place(peer))
@@ -141,8 +142,8 @@ class Memory:
             self._test_jointly(rules.suspects(self._choice, self.own, self.row))
         rules.confirm_all(self._choice, self.own, len(self), self.row)
 
-    def write_news(self, reply: Reply, seen: View[float], price: float = 0.0) -> None:
-        """Keep what a peer said, and exclude for good whom that rules out.
+    def write_news(self, reply: Reply, seen: View[float], price: float, now: int) -> None:
+        """Keep what a peer said, after `now` queries, and exclude for good whom that rules out.
 
         `price` is how much more evidence this peer needs than others.  The class tests that are not
         final decide anew at every step.
@@ -152,6 +153,7 @@ class Memory:
         if choice.class_test == ClassTest.PAIRED and seen.epoch == row.views.epoch[l]:
             rules.add_evidence(choice, mine, l, self.past, row)
         self.write(reply, seen)
+        row.heard[l] = now
         if choice.class_test == ClassTest.JOINT:
             self._test_jointly([l])
         if choice.class_test == ClassTest.PAIRED:
@@ -207,6 +209,7 @@ class Memory:
             "places": tuple(self.places) if spent else (),
             "n_met": self.n_met if spent else 0,
             "evidence": tuple(self.row.evidence) if paired else (),
+            "heard": tuple(self.row.heard),
             "past": tuple(pair for pair in zip(*self.past, strict=True) if paired and pair[0] > 0),
         }
 
@@ -216,8 +219,8 @@ class Memory:
             self.row.member[self.index[peer]] = False
         for peer in snapshot.shown:
             self.row.confirmed[self.index[peer]] = True
-        for l, found in enumerate(snapshot.evidence):
-            self.row.evidence[l] = found
+        self.row.evidence[: len(snapshot.evidence)] = snapshot.evidence
+        self.row.heard[: len(snapshot.heard)] = snapshot.heard
         for count, mean in snapshot.past:
             rules.keep_past(View(mean=mean, n_samples=count), self.past)
 
@@ -230,7 +233,7 @@ class Memory:
         """Set the flags of an entry never heard of."""
         peer = self.names[l]
         self.row.member[l] = self.classmates is None or peer in self.classmates
-        self.row.evidence[l] = 0.0
+        self.row.evidence[l] = self.row.heard[l] = 0.0
         self.row.confirmed[l] = peer == self._owner or rules.is_confirmed(
             self._choice, UNHEARD, UNHEARD, confirmed=False
         )

@@ -145,8 +145,9 @@ class Snapshot:
     of the agent's own stream, `model` the last fit and `room` the length of a limited row.  `cap`
     is the largest weight of a peer, in multiples of the agent's own count.  Without a declared
     maximum, `places` are the order in which peers were met, 0 for the agent itself, and `n_met` is
-    their number.  For the paired test, `evidence` is what was found against each peer, and `past`
-    are pairs of a count and the agent's own mean after that many samples.
+    their number.  `heard` is the number of queries when
+    there was news of each peer.  For the paired test, `evidence` is what was found against each,
+    and `past` are pairs of a count and the agent's own mean after that many samples.
 
     Examples
     --------
@@ -173,6 +174,7 @@ class Snapshot:
     places: tuple[int, ...] = ()
     n_met: int = 0
     evidence: tuple[float, ...] = ()
+    heard: tuple[float, ...] = ()
     past: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
@@ -197,10 +199,10 @@ class Snapshot:
             raise ValueError("no two peers are met in the same place")
         if self.max_agents is not None and (self.places or self.n_met):
             raise ValueError("places are kept only where risk is spent peer by peer")
-        if self.evidence and len(self.evidence) != len(peers):
+        if not {len(self.evidence), len(self.heard)} <= {0, len(peers)}:
             raise ValueError(f"evidence is kept for each of {len(peers)} agents, or for none")
-        if not all(map(math.isfinite, chain(self.evidence, *self.past))):
-            raise ValueError("evidence and past means must be finite numbers")
+        if not all(map(math.isfinite, chain(self.evidence, self.heard, *self.past))):
+            raise ValueError("evidence, past means and queries must be finite numbers")
 
     def to_json(self) -> str:
         """Return the snapshot as one line of JSON; what is infinite there is null."""
@@ -221,7 +223,7 @@ class Snapshot:
             record["algorithm"] = Algorithm(**record["algorithm"])
             record["bound"] = from_plain(record["bound"])
             record["replies"] = tuple(_with_infinities(reply) for reply in record["replies"])
-            for key in {"turn", "excluded", "shown", "places", "evidence"} & record.keys():
+            for key in {"turn", "excluded", "shown", "places", "evidence", "heard"} & record.keys():
                 record[key] = tuple(record[key])
             record["past"] = tuple((float(n), float(x)) for n, x in record.get("past", ()))
             record["model"] = tuple(tuple(map(float, part)) for part in record["model"])

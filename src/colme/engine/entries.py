@@ -23,7 +23,7 @@ from colme.summary import UNHEARD, set_view
 def _clear(choice: Choice, l: int, same_label: bool, row: Row) -> None:
     """Make an entry that of a peer never heard of."""
     set_view(row.views, l, UNHEARD)
-    row.evidence[l] = 0.0
+    row.evidence[l] = row.heard[l] = 0.0
     row.member[l] = same_label or choice.class_test != ClassTest.KNOWN
     row.confirmed[l] = choice.within == math.inf or choice.class_test == ClassTest.KNOWN
 

@@ -102,6 +102,7 @@ def row_of(fleet: Workspace, a: int) -> Row:
         row.member[a],
         row.confirmed[a],
         row.evidence[a],
+        row.heard[a],
     )
 
 
@@ -223,13 +224,13 @@ def _learn(
     old_n_samples, old_mean = 0.0, 0.0
     if l >= 0:
         old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
+    turn = Turn(int(mark.cursor), int(mark.visited), int(mark.n_asked))
     for i in range(mail.n_news[a]):
         entry, news = mail.entries[a, i], view_at(mail.views, (a, i))
         if i == 0 or _is_news(news, row.views.epoch[entry], row.views.n_samples[entry]):
-            n_changed += hear(choice, own, n, entry, news, row, past, model, scratch)
+            n_changed += hear(choice, own, n, entry, news, turn.n_asked, row, past, model, scratch)
             if model is None and i > 0:
                 n_changed += 1  # sums are kept up to date with the reply alone
-    turn = Turn(int(mark.cursor), int(mark.visited), int(mark.n_asked))
     asked = Asked(l, turn, n_changed, old_n_samples, old_mean)
     left = Left(int(mark.n_changed), int(mark.n_uncounted), float(mark.weights), float(mark.total))
     left = conclude(

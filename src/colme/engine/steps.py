@@ -198,7 +198,7 @@ def ask(
     n_changed = 1 if turn.cursor == l and l <= before.cursor else 0
     old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
     news = view_at(public, (index.known[l], t))
-    n_changed += hear(choice, own, n, l, news, row, past, model, scratch)
+    n_changed += hear(choice, own, n, l, news, turn.n_asked, row, past, model, scratch)
     return Asked(l, turn, n_changed, old_n_samples, old_mean)
 
 
@@ -209,12 +209,15 @@ def hear(
     n: int,
     l: int,
     news: View[float],
+    now: int,
     row: Row,
     past: Past,
     model: Model | None,
     scratch: Scratch,
 ) -> int:
-    """Remember news of peer l, and exclude whom that rules out; return how many changes that makes.
+    """Remember news of peer l, after `now` queries, and exclude whom that rules out.
+
+    Returns how many changes that makes.
 
     Examples
     --------
@@ -222,7 +225,7 @@ def hear(
     >>> workspace, choice = Workspace.blank(longest_row=3, n_classes=1), Choice(3, 3, 0, 0.0, 1.0)
     >>> row, _, past, *_ = workspace
     >>> news = View(mean=0.5, n_samples=1)
-    >>> hear(choice, 0, 3, 1, news, row, past, None, workspace.scratch), float(row.views.mean[1])
+    >>> hear(choice, 0, 3, 1, news, 1, row, past, None, workspace.scratch), float(row.views.mean[1])
     (0, 0.5)
     """
     n_changed, mine = 0, view_at(row.views, own)
@@ -234,6 +237,7 @@ def hear(
     if is_paired and news.epoch == row.views.epoch[l]:
         add_evidence(choice, mine, l, past, row)
     n_changed += reset_peer(choice, l, news, row)
+    row.heard[l] = now
     if model is not None:
         update_peer(l, news, row, model, scratch)
     else:

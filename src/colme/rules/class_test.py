@@ -215,4 +215,4 @@ def reset_peers(choice: Choice, a: int, n: int, row: Row) -> None:
     for l in range(n):
         row.member[l] = True
         row.confirmed[l] = l == a or choice.within == math.inf
-        row.evidence[l] = 0.0
+        row.evidence[l] = row.heard[l] = 0.0

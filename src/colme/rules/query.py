@@ -13,6 +13,8 @@ from colme.rules.class_test import belongs
 from colme.rules.row import Choice, Flags, Row
 from colme.summary import View, view_at
 
+_FEW = 8
+"""Of this many peers in turn, the one not heard of for longest is asked."""
 _FAR = 9.0
 """Peers more than 3 standard errors away are far: squared."""
 
@@ -46,11 +48,11 @@ def first_turn(choice: Choice, own: int) -> Turn:
 
     Examples
     --------
-    >>> choice = Choice(QueryStrategy.STAGGERED_ROUND_ROBIN, 0, 0, 0.0, 1.0)
+    >>> choice = Choice(QueryStrategy.STALEST, 0, 0, 0.0, 1.0)
     >>> first_turn(choice, own=7).cursor
     7
     """
-    return Turn(own if choice.query == QueryStrategy.STAGGERED_ROUND_ROBIN else -1, -1, 0)
+    return Turn(own if choice.query == QueryStrategy.STALEST else -1, -1, 0)
 
 
 @compiled
@@ -72,6 +74,8 @@ def _goes_again(choice: Choice, revisit: int, turn: Turn) -> bool:
 def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row, again: bool = False) -> int:
     """Return the first peer after `cursor`, going round, that the strategy may ask; -1 if none.
 
+    Of a few such peers, the strategy may ask the one not heard of for longest.
+
     With `again` it is the first that was excluded.  The class is tested only for the peers passed
     on the way, on the row as it is now.
 
@@ -88,11 +92,15 @@ def next_peer(choice: Choice, a: int, n: int, cursor: int, row: Row, again: bool
     if choice.query == QueryStrategy.NONE:
         return -1
     l, own = cursor, view_at(row.views, a)
+    best, n_left = -1, _FEW if choice.query == QueryStrategy.STALEST and not again else 1
     for _ in range(n):
         l = l + 1 if l + 1 < n else 0
         if l != a and _may_ask(choice, own, view_at(row.views, l), row.member[l], again):
-            return l
-    return -1
+            best = l if best < 0 or row.heard[l] < row.heard[best] else best
+            n_left -= 1
+            if n_left == 0:
+                return best
+    return best
 
 
 @compiled
@@ -153,12 +161,16 @@ def _next_among(
 ) -> int:
     """Return whom `next_peer` would, were the others not there."""
     own, asks = view_at(row.views, a), choice.query != QueryStrategy.NONE
+    most = _FEW if choice.query == QueryStrategy.STALEST and not again else 1
+    found: list[int] = []
     for step in range(1, n + 1):
         l = (cursor + step) % n
         if asks and l != a and reachable[l]:  # noqa: SIM102 - the test of the class is dear
             if _may_ask(choice, own, view_at(row.views, l), row.member[l], again):
-                return l
-    return -1
+                found.append(l)
+        if len(found) == most:
+            break
+    return min(found, key=row.heard.__getitem__, default=-1)
 
 
 @compiled

@@ -21,7 +21,7 @@ Flags: TypeAlias = MutableSequence[bool] | NDArray[np.bool_]
 
 
 class Row(NamedTuple):
-    """One agent's memory: a column for each field of `View`, two flags, and evidence.
+    """One agent's memory: a column for each field of `View`, and what was decided about each peer.
 
     Attributes
     ----------
@@ -33,7 +33,9 @@ class Row(NamedTuple):
     confirmed
         Who is shown to have a mean close enough; everybody, unless the algorithm asks for that.
     evidence
-        The most that the paired test has ever found against equal means, in units of ln(1/γ).
+        The most that the paired test has ever found against equal means: ln(1/γ) is enough.
+    heard
+        The number of queries, this one included, when there was news last; 0: never.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Row(NamedTuple):
     member: Flags
     confirmed: Flags
     evidence: Numbers
+    heard: Numbers
 
     @staticmethod
     def blank(
@@ -53,7 +56,7 @@ class Row(NamedTuple):
         """Return a row of lists for n agents, never heard of but for the columns given."""
         views: View[Numbers] = View(*([value] * n for value in UNHEARD))
         flags = member or [True] * n, confirmed or [True] * n
-        return Row(views._replace(**columns), *flags, [0.0] * n)
+        return Row(views._replace(**columns), *flags, [0.0] * n, [0.0] * n)
 
 
 class Choice(NamedTuple):
