@@ -13,10 +13,7 @@ import stat
 from collections.abc import AsyncIterator
 
 from colme.live.sources.sample_source import OnBad, Sample, log_refusal, sample_of
-from colme.live.sources.sample_text import LineSplitter
-
-CHUNK = 65536
-"""Bytes read at once: what a pipe holds on Linux."""
+from colme.live.sources.sample_text import CHUNK, LineSplitter
 
 
 class StdinSource:
@@ -68,7 +65,10 @@ class StdinSource:
             lines = [line for line, _ in splitter.split(data)] if data else [splitter.rest()]
             for line in lines:
                 number += 1
-                sample = None if self._closed else self._sample(line, number)
+                if self._closed:
+                    return
+                where = f"line {number} of standard input"
+                sample = sample_of(line, str(number), where, self._on_bad)
                 if sample is not None:
                     yield sample
 
@@ -79,12 +79,6 @@ class StdinSource:
         """Stop reading; the iteration over the samples ends."""
         self._closed = True
         self._awake.set()
-
-    def _sample(self, line: bytes, number: int) -> Sample | None:
-        def refuse(reason: str) -> None:
-            self._on_bad(f"line {number} of standard input: {reason}")
-
-        return sample_of(line, str(number), refuse)
 
     async def _read(self) -> bytes:
         while True:
