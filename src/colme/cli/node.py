@@ -86,7 +86,7 @@ def node(
         def started(host: Host) -> None:
             if settings.metrics is not None:
                 page = serve_metrics(settings.metrics, host.reports, settings.insecure)
-                stack.callback(page.close)
+                stack.enter_context(page)
             _connect_process(host)
 
         asyncio.run(run_node(settings, None, None if quiet else _terminal.print_json, started))

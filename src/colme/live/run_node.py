@@ -62,7 +62,7 @@ async def run_node(
         host = Host(
             settings.fleet,
             settings.state,
-            settings.connection,
+            settings.connection_of(settings.mode),
             Schedule(settings.interval, settings.every, settings.in_step, settings.stop_at_end),
             identity=identity,
             sync=settings.sync,

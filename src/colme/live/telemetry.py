@@ -7,9 +7,8 @@ their latest reports.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from threading import Thread
+from contextlib import contextmanager
 from typing import Any
-from wsgiref.simple_server import WSGIServer
 
 try:
     from prometheus_client import CollectorRegistry, start_http_server
@@ -77,34 +76,9 @@ class _Collector:
         yield from (*gauges.values(), *counters.values(), messages, refused, delays)
 
 
-class Metrics:
-    """A page of metrics that is served until closed.
-
-    Examples
-    --------
-    >>> metrics = serve_metrics("127.0.0.1:0", lambda: [])
-    >>> metrics.port > 0
-    True
-    >>> metrics.close()
-    """
-
-    def __init__(self, server: WSGIServer, thread: Thread) -> None:
-        self._server, self._thread = server, thread
-
-    @property
-    def port(self) -> int:
-        """The port of the page."""
-        return self._server.server_port
-
-    def close(self) -> None:
-        """Stop serving the page."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Metrics:
-    """Serve what nodes report as metrics, at that address only.
+@contextmanager
+def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Iterator[int]:
+    """Serve what nodes report as metrics, at that address only; give the port.
 
     Parameters
     ----------
@@ -119,12 +93,12 @@ def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Met
     Examples
     --------
     >>> from urllib.request import urlopen
-    >>> metrics = serve_metrics("127.0.0.1:0", lambda: [])
-    >>> with urlopen(f"http://127.0.0.1:{metrics.port}/metrics") as page:
-    ...     "colme_estimate" in page.read().decode()
+    >>> with serve_metrics("127.0.0.1:0", lambda: []) as port:
+    ...     with urlopen(f"http://127.0.0.1:{port}/metrics") as page:
+    ...         "colme_estimate" in page.read().decode()
     True
-    >>> metrics.close()
-    >>> serve_metrics("0.0.0.0:9100", lambda: [])
+    >>> with serve_metrics("0.0.0.0:9100", lambda: []):
+    ...     pass
     Traceback (most recent call last):
     ValueError: metrics are for this machine, like 127.0.0.1:9100; received 0.0.0.0:9100: let \
 anybody read them with --insecure
@@ -141,4 +115,9 @@ anybody read them with --insecure
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
         raise OSError(f"cannot serve metrics at {address}: {error.strerror or error}") from None
-    return Metrics(server, thread)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
