@@ -113,10 +113,8 @@ class Host:
 
     def __post_init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self._link, self._is_peer = (
-            Link(self.connection, self.fleet),
-            self.connection.mode == "peer",
-        )
+        self._link = Link(self.connection, self.fleet)
+        self._is_peer = self.connection.mode == "peer"
         self._renewal = SessionRenewal()
         self._is_stopped = False
         self._failure: BaseException | None = None

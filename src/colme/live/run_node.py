@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 
 from colme.live.host import Emit, Host, HostedAgent
 from colme.live.keys import Identity
@@ -48,11 +47,16 @@ async def run_node(
     identity = None if settings.keys is None else _load_identity(settings)
     agent = settings.agent(settings.id, settings.peers)
     refused: Counter[str] = Counter()
+
+    def refuse(reason: str) -> None:
+        refused["sample"] += 1
+        log.warning("%s refused a sample: %s", settings.id, reason)
+
     if source is None:
         source = make_source(
             settings.source,
             allow_remote=settings.insecure,
-            on_bad=partial(_refuse_sample, settings.id, refused),
+            on_bad=refuse,
             client_id=f"colme-{settings.fleet}-{settings.id}",
             ca_file=settings.broker_ca,
         )
@@ -71,11 +75,6 @@ async def run_node(
         await host.run([hosted], emit, started)
     finally:
         await source.close()
-
-
-def _refuse_sample(name: str, refused: Counter[str], reason: str) -> None:
-    refused["sample"] += 1
-    log.warning("%s refused a sample: %s", name, reason)
 
 
 def _load_identity(settings: NodeSettings) -> Identity:

@@ -123,9 +123,9 @@ class FleetLayout:
         for agents, own in zip(groups, listen, strict=True):
             name = names[agents[0]]
             others = tuple(address for address in known if address not in own)
-            folder = f"agent-{name}" if settings.tls else f"process-{agents[0]}"
+            state = self.folder / (f"agent-{name}" if settings.tls else f"process-{agents[0]}")
             connection = ConnectionConfig(mode, own, others, keys.get(name))
-            hosts.append(HostSpec(agents=agents, state=self.folder / folder, connection=connection))
+            hosts.append(HostSpec(agents=agents, state=state, connection=connection))
         self.processes = tuple(
             ProcessSpec(settings=settings, hosts=tuple(hosts[k::n])) for k in range(n)
         )

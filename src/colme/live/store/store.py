@@ -14,22 +14,20 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from colme.live.store.database_file import FILE_NAME, hold, open_file
 from colme.live.store.errors import StoreError, unwritten
-from colme.live.store.tables import AgentJournal, SavedState, Tables
+from colme.live.store.tables import AgentJournal, Change, SavedState, Tables
 
 LARGEST_ENTRY = 2**26
 """The most bytes of one event or state."""
 
 
-@dataclass(eq=False)
-class _Write:
-    """Events to append or else a state to store; `n_known` failures were known to its author."""
+@dataclass(eq=False, kw_only=True)
+class _Write(Change):
+    """A change whose author waits for it, and knew of `n_known` failures when it began."""
 
-    journal: AgentJournal
-    events: Sequence[bytes]
-    state: bytes | None
     n_known: int
     done: asyncio.Future[None]
 
@@ -117,15 +115,12 @@ class Store:
 
     async def append(self, agent: str, *events: bytes) -> None:
         """Add events to the agent's journal, all or none; they are durable on return."""
-        for event in events:
-            _check_entry("event", event)
         if events:
-            await self._write(agent, events, None)
+            await self._write(agent, "event", events)
 
     async def checkpoint(self, agent: str, state: bytes) -> None:
         """Store the agent's state in place of its journal so far; it is durable on return."""
-        _check_entry("state", state)
-        await self._write(agent, (), state)
+        await self._write(agent, "state", (state,))
 
     def journal_length(self, agent: str) -> int:
         """Return the number of events since the agent's last checkpoint."""
@@ -144,15 +139,26 @@ class Store:
             raise StoreError(f"{self.path} has been closed: open the store again")
 
     def _write(
-        self, agent: str, events: Sequence[bytes], state: bytes | None
+        self, agent: str, role: Literal["event", "state"], entries: Sequence[bytes]
     ) -> asyncio.Future[None]:
         """Append events, or else store a state; the future is done once they are durable."""
+        for entry in entries:
+            if not isinstance(entry, bytes):
+                raise ValueError(  # noqa: TRY004 - one kind of error for all bad input
+                    f"{role} must be bytes; received {type(entry).__name__}"
+                )
+            if len(entry) > LARGEST_ENTRY:
+                raise ValueError(
+                    f"{role} must have at most {LARGEST_ENTRY} bytes; received {len(entry)}: split "
+                    "it up"
+                )
         self._check_open()
         if agent not in self._journals:
             raise ValueError(f"agent {agent!r} is not here: register it before it writes")
         journal = self._journals[agent]
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Write(journal, events, state, journal.n_known, done))
+        change = (entries, None) if role == "event" else ((), entries[0])
+        self._waiting.append(_Write(journal, *change, n_known=journal.n_known, done=done))
         if not self._is_working:
             self._is_working = True
             self._thread.submit(self._work)
@@ -203,15 +209,6 @@ class Store:
 def _check_name(role: str, name: object) -> None:
     if not isinstance(name, str) or not name:
         raise ValueError(f"{role} must be a non-empty string; received {name!r}")
-
-
-def _check_entry(role: str, entry: object) -> None:
-    if not isinstance(entry, bytes):
-        raise ValueError(f"{role} must be bytes; received {type(entry).__name__}")  # noqa: TRY004
-    if len(entry) > LARGEST_ENTRY:
-        raise ValueError(
-            f"{role} must have at most {LARGEST_ENTRY} bytes; received {len(entry)}: split it up"
-        )
 
 
 def _resolve(path: Path, writes: Sequence[_Write], error: Exception | None) -> None:
