@@ -48,13 +48,10 @@ class _Collector:
 
     def collect(self) -> Iterator[Metric]:
         """Give all metrics, as the reports are now."""
-        gauges = {
-            word: GaugeMetricFamily(name, meaning, labels=_LABELS)
-            for word, (name, meaning) in _GAUGES.items()
-        }
-        counters = {
-            word: CounterMetricFamily(name, meaning, labels=_LABELS)
-            for word, (name, meaning) in _COUNTERS.items()
+        numbers: dict[str, GaugeMetricFamily | CounterMetricFamily] = {
+            word: kind(name, meaning, labels=_LABELS)
+            for kind, table in ((GaugeMetricFamily, _GAUGES), (CounterMetricFamily, _COUNTERS))
+            for word, (name, meaning) in table.items()
         }
         messages = CounterMetricFamily("colme_messages", _MESSAGES, labels=(*_LABELS, "kind"))
         refused = CounterMetricFamily("colme_refused", _REFUSED, labels=(*_LABELS, "reason"))
@@ -62,7 +59,7 @@ class _Collector:
         for report in self._reports():
             whose, counts = (report["fleet"], report["agent"]), report["messages"]
             totals = {"ticks": 0, "skipped": 0} | counts | report
-            for word, family in (gauges | counters).items():
+            for word, family in numbers.items():
                 if totals[word] is not None:
                     family.add_metric(whose, totals[word])
             for kind, count in counts.items():
@@ -73,7 +70,7 @@ class _Collector:
             for word, seconds in report.get("delay", {}).items():
                 if word in _QUANTILES and seconds is not None:
                     delays.add_metric((*whose, _QUANTILES[word]), seconds)
-        yield from (*gauges.values(), *counters.values(), messages, refused, delays)
+        yield from (*numbers.values(), messages, refused, delays)
 
 
 @contextmanager

@@ -103,12 +103,6 @@ class LocalFleet:
         return tuple(name for name, process in self._processes.items() if process.is_alive)
 
     @property
-    def pids(self) -> dict[ProcessName, int]:
-        """The process numbers of the system, of the processes that run."""
-        found = {name: process.pid for name, process in self._processes.items()}
-        return {name: pid for name, pid in found.items() if pid is not None}
-
-    @property
     def present(self) -> frozenset[str]:
         """The names of the agents that are present."""
         return frozenset() if self._watcher is None else frozenset(self._watcher.present)
@@ -138,10 +132,8 @@ class LocalFleet:
         names = [self.settings.names[agent] for agent in spec.agents]
         if self.settings.in_step:  # agents in step report once more when they end
             return self.present.issuperset(names)
-        steps = self.settings.steps or 0
-        return all(name in self.snapshots for name in names) and all(
-            self.snapshots[name]["samples"] >= steps for name in names
-        )
+        steps, nothing = self.settings.steps or 0, {"samples": -1}
+        return all(self.snapshots.get(name, nothing)["samples"] >= steps for name in names)
 
     def check(self) -> None:
         """Raise ValueError, with its reason, if a process has ended by itself."""

@@ -101,12 +101,9 @@ def open_file(folder: Path, fleet: str, *, sync: bool) -> sqlite3.Connection:
             _check_content(path, fleet)
         else:
             _create(path, fleet)
+        address = path.resolve().as_uri() + "?mode=rw"
         connection = sqlite3.connect(
-            path.resolve().as_uri() + "?mode=rw",
-            uri=True,
-            timeout=0,
-            isolation_level=None,
-            check_same_thread=False,
+            address, uri=True, timeout=0, isolation_level=None, check_same_thread=False
         )
         try:
             connection.executescript(_SETTINGS)

@@ -85,7 +85,8 @@ class Store:
     """
 
     def __init__(self, folder: Path, fleet: str, *, sync: bool = True) -> None:
-        _check_name("fleet", fleet)
+        if not isinstance(fleet, str) or not fleet:
+            raise ValueError(f"fleet must be a non-empty string; received {fleet!r}")
         self.path = Path(folder) / FILE_NAME
         self.n_commits = 0
         self._descriptor = hold(self.path.parent)
@@ -106,7 +107,8 @@ class Store:
         Register each agent once, before it writes.  If any of its rows differs from what was
         written, StoreError is raised and nothing changes.
         """
-        _check_name("agent", agent)
+        if not isinstance(agent, str) or not agent:
+            raise ValueError(f"agent must be a non-empty string; received {agent!r}")
         self._check_open()
         if agent in self._journals:
             raise ValueError(f"agent {agent!r} is here already: give each agent its own name")
@@ -204,11 +206,6 @@ class Store:
             self._tables.close()
         finally:
             os.close(self._descriptor)
-
-
-def _check_name(role: str, name: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{role} must be a non-empty string; received {name!r}")
 
 
 def _resolve(path: Path, writes: Sequence[_Write], error: Exception | None) -> None:
