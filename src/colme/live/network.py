@@ -95,10 +95,10 @@ class Link:
     async def open(self) -> None:
         """Open the session; a client waits for a router, as long as it takes."""
         config = json.dumps(self.connection.config(self.fleet))
-        while True:
+        while self._session is None:
             try:
                 opening = partial(zenoh.open, zenoh.Config.from_json5(config))
-                session = await in_background(opening, partial(_close, declared=()))
+                self._session = await in_background(opening, partial(_close, declared=()))
             except zenoh.ZError as error:
                 if self.connection.mode != "client":
                     where = ", ".join((*self.connection.listen, *self.connection.connect))
@@ -107,11 +107,8 @@ class Link:
                         f"cannot open the network ({where or 'no address'}): {reason}"
                     ) from None
                 await asyncio.sleep(_RETRY)
-            else:
-                self._session = session
-                for declare in self._wanted:
-                    self._declared.append(declare(session))
-                return
+        for declare in self._wanted:
+            self._declared.append(declare(self._session))
 
     def serve(self, name: str, answer: Callable[[IncomingQuery], None]) -> None:
         """Answer queries to an agent."""

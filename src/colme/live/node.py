@@ -173,28 +173,21 @@ class Node:
             self._report()
 
     async def _run_in_step(self) -> None:
-        while not self._stop.is_set() and not self._has_ended:
-            await self._step()
+        while (sample := await self._buffer.get()) is not None and not self._stop.is_set():
+            self.core.fold([sample.value], sample.position)
+            await self._commit()
+            chosen = self.core.next_query(running_clock())
+            if chosen is not None:
+                peer, query = chosen
+                while not await self._ask(peer, query, _STEP_TIMEOUT) and not self._stop.is_set():
+                    await self._pause(_STEP_RETRY)
+                    query = self.core.query_to(peer)
+                await self._commit()
+            self.core.counts["ticks"] += 1
+            if running_clock() >= self._next_report:
+                self._report()
         if not self.schedule.stop_at_end:
             await self._stop.wait()
-
-    async def _step(self) -> None:
-        sample = await self._buffer.get()
-        if sample is None:
-            self._has_ended = True
-            return
-        self.core.fold([sample.value], sample.position)
-        await self._commit()
-        chosen = self.core.next_query(running_clock())
-        if chosen is not None:
-            peer, query = chosen
-            while not await self._ask(peer, query, _STEP_TIMEOUT) and not self._stop.is_set():
-                await self._pause(_STEP_RETRY)
-                query = self.core.query_to(peer)
-            await self._commit()
-        self.core.counts["ticks"] += 1
-        if running_clock() >= self._next_report:
-            self._report()
 
     async def _ask(self, peer: str, query: bytes, timeout: float) -> bool:
         begin = time.perf_counter()

@@ -191,6 +191,8 @@ class SocketSource:
         return connection is self._connection and not self._closed
 
     async def _next_connection(self) -> DeviceConnection | None:
+        """Return the connection of a device that knows where to begin; None: closed."""
+
         def is_ready() -> bool:
             one = self._connection
             return one is not None and one.acknowledged is not None and not one.ended
