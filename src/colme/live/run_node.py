@@ -44,7 +44,13 @@ async def run_node(
     >>> snapshots[-1]["count"], snapshots[-1]["estimate"]
     (2, 0.4)
     """
-    identity = None if settings.keys is None else _load_identity(settings)
+    identity = None if settings.keys is None else Identity.load(settings.keys)
+    if identity and (identity.name, identity.fleet) != (settings.id, settings.fleet):
+        raise ValueError(
+            f"the keys in {str(settings.keys)!r} are those of {identity.name!r} in the fleet "
+            f"{identity.fleet!r}; received {settings.id!r} in {settings.fleet!r}: give the folder "
+            "that 'colme keys issue' made for this node"
+        )
     agent = settings.agent(settings.id, settings.peers)
     refused: Counter[str] = Counter()
 
@@ -75,15 +81,3 @@ async def run_node(
         await host.run([hosted], emit, started)
     finally:
         await source.close()
-
-
-def _load_identity(settings: NodeSettings) -> Identity:
-    assert settings.keys is not None
-    identity = Identity.load(settings.keys)
-    if (identity.name, identity.fleet) != (settings.id, settings.fleet):
-        raise ValueError(
-            f"the keys in {str(settings.keys)!r} are those of {identity.name!r} in the fleet "
-            f"{identity.fleet!r}; received {settings.id!r} in {settings.fleet!r}: give the folder "
-            "that 'colme keys issue' made for this node"
-        )
-    return identity

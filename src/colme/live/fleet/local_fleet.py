@@ -74,7 +74,10 @@ class LocalFleet:
 
     async def start(self) -> None:
         """Start everything; agents find each other within about a second."""
-        layout = self.layout = await asyncio.to_thread(FleetLayout, self.settings, self._folder())
+        folder = self.settings.state
+        if folder is None:
+            folder = self._temporary = Path(tempfile.mkdtemp(prefix="colme-fleet-"))
+        layout = self.layout = await asyncio.to_thread(FleetLayout, self.settings, folder)
         if layout.router is not None:
             self._processes["router"] = ChildProcess(layout.router, layout.folder / "router.log")
         for k, spec in enumerate(layout.processes):
@@ -165,9 +168,3 @@ class LocalFleet:
             known = ", ".join(str(one) for one in self._processes) or "none: the fleet is stopped"
             raise ValueError(f"no process {name!r} in this fleet; there are {known}")
         return self._processes[name]
-
-    def _folder(self) -> Path:
-        if self.settings.state is not None:
-            return self.settings.state
-        self._temporary = Path(tempfile.mkdtemp(prefix="colme-fleet-"))
-        return self._temporary

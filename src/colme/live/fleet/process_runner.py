@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import logging
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from colme.live.background import exit_if_busy
@@ -61,7 +61,7 @@ class ProcessRunner:
     >>> asyncio.run(main())
     """
 
-    def __init__(self, spec: ProcessSpec, on_finished: Callable[[], None]) -> None:
+    def __init__(self, spec: ProcessSpec, on_finished: Callable[[], object]) -> None:
         self._spec, self._settings = spec, spec.settings
         self._on_finished = on_finished
         self._busy = {self._settings.names[agent] for agent in spec.agents}
@@ -152,7 +152,8 @@ def main() -> int:
 
 
 async def _run(spec: ProcessSpec) -> None:
-    loop, runner = asyncio.get_running_loop(), ProcessRunner(spec, _report_finished)
+    loop = asyncio.get_running_loop()
+    runner = ProcessRunner(spec, partial(os.write, 1, b'{"finished": true}\n'))
 
     def stop() -> None:
         signal.alarm(_PATIENCE)
@@ -166,10 +167,6 @@ async def _run(spec: ProcessSpec) -> None:
     stop_on_signals(stop)
     loop.add_reader(0, read)
     await runner.run()
-
-
-def _report_finished() -> None:
-    os.write(1, json.dumps({"finished": True}).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,8 @@ class Store:
         """
         if not isinstance(agent, str) or not agent:
             raise ValueError(f"agent must be a non-empty string; received {agent!r}")
-        self._check_open()
+        if self._end is not None:
+            raise StoreError(f"{self.path} has been closed: open the store again")
         if agent in self._journals:
             raise ValueError(f"agent {agent!r} is here already: give each agent its own name")
         self._journals[agent], saved = self._thread.submit(self._tables.register, agent).result()
@@ -136,10 +137,6 @@ class Store:
         await asyncio.shield(asyncio.wrap_future(self._end))
         self._thread.shutdown()
 
-    def _check_open(self) -> None:
-        if self._end is not None:
-            raise StoreError(f"{self.path} has been closed: open the store again")
-
     def _write(
         self, agent: str, role: Literal["event", "state"], entries: Sequence[bytes]
     ) -> asyncio.Future[None]:
@@ -154,7 +151,8 @@ class Store:
                     f"{role} must have at most {LARGEST_ENTRY} bytes; received {len(entry)}: split "
                     "it up"
                 )
-        self._check_open()
+        if self._end is not None:
+            raise StoreError(f"{self.path} has been closed: open the store again")
         if agent not in self._journals:
             raise ValueError(f"agent {agent!r} is not here: register it before it writes")
         journal = self._journals[agent]
