@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 from local_fleets import PROBLEM, is_gone, samples, until
 
@@ -50,7 +49,7 @@ def test_a_fleet_lives_through_the_death_of_a_process_and_of_its_router(tmp_path
             await until(lambda: len(fleet.present) == 12, fleet)
             now = samples(fleet, "01")
             await until(lambda: samples(fleet, "01") > now, fleet)
-            pids.extend(child.pid for child in psutil.Process().children())
+            pids.extend(fleet.pids.values())
             assert len(pids) == 3
         before.update(fleet.snapshots)
         kept.update({name: report["samples"] for name, report in before.items()})
@@ -64,7 +63,7 @@ def test_a_fleet_lives_through_the_death_of_a_process_and_of_its_router(tmp_path
         async with LocalFleet(settings) as fleet:
             await until(lambda: len(fleet.snapshots) == 12, fleet)
             assert all(samples(fleet, name) >= n for name, n in kept.items())
-            pids.extend(child.pid for child in psutil.Process().children())
+            pids.extend(fleet.pids.values())
             fleet.send(1, signal.SIGSTOP)
             begin = time.monotonic()
         assert time.monotonic() - begin < 3  # the frozen process is killed

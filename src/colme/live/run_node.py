@@ -69,13 +69,10 @@ async def run_node(
     try:
         if isinstance(source, SocketSource):  # fail on an address in use before anything is created
             await source.bind()
+        way = settings.connection_of(settings.mode)
+        when = Schedule(settings.interval, settings.every, settings.in_step, settings.stop_at_end)
         host = Host(
-            settings.fleet,
-            settings.state,
-            settings.connection_of(settings.mode),
-            Schedule(settings.interval, settings.every, settings.in_step, settings.stop_at_end),
-            identity=identity,
-            sync=settings.sync,
+            settings.fleet, settings.state, way, when, identity=identity, sync=settings.sync
         )
         hosted = HostedAgent(agent, source, settings.reply_checks(agent), refused)
         await host.run([hosted], emit, started)

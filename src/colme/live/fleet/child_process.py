@@ -71,6 +71,11 @@ class ChildProcess:
         return self._child is not None and self._child.returncode is None
 
     @property
+    def pid(self) -> int | None:
+        """The process number of the system; None if it does not run."""
+        return self._child.pid if self._child is not None and self.is_alive else None
+
+    @property
     def failure(self) -> str | None:
         """Why the process has ended by itself; None if it has not, or was killed."""
         code = 0 if self._child is None else self._child.returncode

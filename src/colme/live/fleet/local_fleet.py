@@ -106,6 +106,12 @@ class LocalFleet:
         return tuple(name for name, process in self._processes.items() if process.is_alive)
 
     @property
+    def pids(self) -> dict[ProcessName, int]:
+        """The process numbers of the system, of the processes that run."""
+        found = {name: process.pid for name, process in self._processes.items()}
+        return {name: pid for name, pid in found.items() if pid is not None}
+
+    @property
     def present(self) -> frozenset[str]:
         """The names of the agents that are present."""
         return frozenset() if self._watcher is None else frozenset(self._watcher.present)

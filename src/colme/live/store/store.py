@@ -18,14 +18,14 @@ from typing import Literal
 
 from colme.live.store.database_file import FILE_NAME, hold, open_file
 from colme.live.store.errors import StoreError, unwritten
-from colme.live.store.tables import AgentJournal, Change, SavedState, Tables
+from colme.live.store.tables import AgentJournal, JournalChange, SavedState, Tables
 
 LARGEST_ENTRY = 2**26
 """The most bytes of one event or state."""
 
 
 @dataclass(eq=False, kw_only=True)
-class _Write(Change):
+class _Write(JournalChange):
     """A change whose author waits for it, and knew of `n_known` failures when it began."""
 
     n_known: int

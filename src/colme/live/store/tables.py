@@ -76,12 +76,12 @@ class AgentJournal:
 
 
 @dataclass(eq=False)
-class Change:
+class JournalChange:
     """Events to append to a journal, or else a state to store as its checkpoint.
 
     Examples
     --------
-    >>> Change(AgentJournal(1, "ada", 7, 0, 0), events=[b"one", b"two"]).state is None
+    >>> JournalChange(AgentJournal(1, "ada", 7, 0, 0), events=[b"one", b"two"]).state is None
     True
     """
 
@@ -100,7 +100,7 @@ class Tables:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tables = Tables(Path(folder), open_file(Path(folder), "garden", sync=True))
     ...     journal, saved = tables.register("ada")
-    ...     tables.write([Change(journal, events=[b"one", b"two"])])
+    ...     tables.write([JournalChange(journal, events=[b"one", b"two"])])
     ...     again = Tables(Path(folder), tables.connection).register("ada")[1]
     ...     tables.close()
     >>> saved.events, again.events, journal.end
@@ -155,7 +155,7 @@ class Tables:
         self._positions.pop(row, None)
         return journal, SavedState(life, checkpoint, tuple(events))
 
-    def write(self, changes: Sequence[Change]) -> None:
+    def write(self, changes: Sequence[JournalChange]) -> None:
         """Make changes in one transaction, all or none; then move the journals with them.
 
         The journal is in the order of writing, so that the events of many agents share few pages.
