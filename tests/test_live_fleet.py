@@ -41,7 +41,8 @@ def test_large_fleets_meet_at_a_router_and_remember_less() -> None:
     small, large, huge = (
         FleetSettings(problem=Problem.gaussian([0.0], n_agents=n, sigma=1.0)) for n in (20, 21, 301)
     )
-    assert [one.is_routed for one in (small, large, huge)] == [False, True, True]
+    modes = [one.mode_of_agents for one in (small, large, huge)]
+    assert modes == ["peer", "client", "client"]
     assert [one.room for one in (small, large, huge)] == [None, None, 64]
     assert [one.max_agents for one in (small, large, huge)] == [20, 21, 301]
     assert huge.names[0] == "000"
@@ -68,21 +69,25 @@ def test_every_agent_lives_in_one_place(tmp_path: Path, mode: Any, tls: bool) ->
     hosts = [host for spec in layout.processes for host in spec.hosts]
     assert sorted(agent for host in hosts for agent in host.agents) == list(range(12))
     assert len({host.state for host in hosts}) == len(hosts) == (12 if tls else 3)
-    assert all((host.keys is not None) == tls for host in hosts)
+    assert all((host.connection.keys is not None) == tls for host in hosts)
     assert (layout.router is not None) == (mode == "client")
     spec = layout.processes[1]
     again = ProcessSpec.model_validate_json(text := spec.model_dump_json())
     assert (again.hosts, again.model_dump_json()) == (spec.hosts, text)
     if mode == "peer":
-        listening = [address for host in hosts for address in host.listen]
+        ways = [host.connection for host in hosts]
+        listening = [address for way in ways for address in way.listen]
         assert len(set(listening)) == len(hosts)
-        assert all(set(host.connect) <= set(listening) - set(host.listen) for host in hosts)
+        assert all(set(way.connect) <= set(listening) - set(way.listen) for way in ways)
+        assert {address for way in ways for address in way.connect} == {
+            spec.hosts[0].connection.listen[0] for spec in layout.processes
+        }
 
 
 def test_a_folder_keeps_one_fleet_and_its_keys(tmp_path: Path) -> None:
     first = FleetLayout(FleetSettings(problem=PROBLEM, tls=True), tmp_path)
     again = FleetLayout(FleetSettings(problem=PROBLEM, tls=True, interval=2.0), tmp_path)
-    keys = [layout.processes[0].hosts[0].keys for layout in (first, again)]
+    keys = [layout.processes[0].hosts[0].connection.keys for layout in (first, again)]
     assert keys[0] == keys[1]
     for other in ({"seed": 5}, {"processes": 3}, {"fleet": "other"}, {"tls": False}):
         with pytest.raises(ValueError, match=r"stores a fleet with another .*or an empty folder"):

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import math
 import time
+from collections.abc import Callable
 from typing import get_args
 
 import numpy as np
@@ -17,7 +18,7 @@ from local_fleets import PROBLEM
 import colme
 from colme.live.fleet.false_replies import reply_filter
 from colme.live.fleet.fleet_problem import BLOCK, AgentStream, ProblemRecord
-from colme.live.fleet.fleet_settings import Lie
+from colme.live.fleet.fleet_settings import FleetSettings, Lie
 from colme.noise import Bernoulli, Beta, Custom, Gaussian, NoiseLaw, Uniform
 from colme.problem import Change, Problem
 
@@ -95,6 +96,19 @@ def test_samples_come_when_they_are_due_and_at_once_when_overdue() -> None:
     assert late < 0.3  # and not four times 0.1
 
 
+def liar(lie: Lie, shift: float) -> Callable[[colme.Reply], colme.Reply]:
+    settings = FleetSettings(problem=PROBLEM, liars=1.0, lie=lie, shift=shift)
+    lying = reply_filter(settings, agent=2)
+    assert lying is not None
+    return lying
+
+
+def test_who_is_no_liar_tells_the_truth() -> None:
+    settings = FleetSettings(problem=PROBLEM, liars=0.5)
+    lying = [agent for agent in range(12) if reply_filter(settings, agent) is not None]
+    assert tuple(lying) == settings.liar_numbers
+
+
 numbers = st.floats(-1e100, 1e100)
 
 
@@ -109,7 +123,7 @@ numbers = st.floats(-1e100, 1e100)
 def test_liars_always_tell_a_valid_reply(
     lie: Lie, mean: float, count: int, squares: float, spread: float, shift: float
 ) -> None:
-    lying = reply_filter(lie, shift, -1.0, 1.0, seed=1, agent=2)
+    lying = liar(lie, shift)
     truth = colme.Reply("b", mean, count, squares, (spread, math.inf, 2.0), epoch=3)
     for _ in range(3):
         told = lying(truth)
@@ -117,13 +131,13 @@ def test_liars_always_tell_a_valid_reply(
         if lie != "random":
             assert told.mean == mean + shift
         elif count:
-            assert -1 <= told.mean <= 1
+            assert 0.2 - abs(shift) <= told.mean <= 0.8 + abs(shift)
     assert lying(colme.Reply("b", 0.5, 10)).shape is None
 
 
 def test_what_each_lie_says() -> None:
     truth = colme.Reply("b", 0.5, 10, 2.0, (0.5, 1.0, 2.0))
-    lies = {lie: reply_filter(lie, 0.25, 0.0, 1.0, 1, 2) for lie in LIES}
+    lies = {lie: liar(lie, 0.25) for lie in LIES}
     assert lies["shifted"](truth) == dataclasses.replace(truth, mean=0.75)
     inflated = colme.Reply("b", 0.75, 1000, 200.0, (0.005, 1.0, 2.0))
     assert lies["inflated"](truth) == inflated

@@ -32,8 +32,8 @@ def settings(identity: Identity | None, ca: Path, mode: str) -> dict[str, Any]:
     tls: dict[str, Any] = {"root_ca_certificate": str(ca), "enable_mtls": True}
     if identity is not None:
         for side in ("listen", "connect"):
-            tls[f"{side}_private_key"] = str(identity.key_path)
-            tls[f"{side}_certificate"] = str(identity.certificate_path)
+            tls[f"{side}_private_key"] = str(identity.folder / "device.key")
+            tls[f"{side}_certificate"] = str(identity.folder / "device.pem")
     link = {"tls": tls | {"verify_name_on_connect": True}}
     return {
         "mode": mode,
@@ -63,7 +63,7 @@ def router(authority: Authority) -> Iterator[dict[str, str]]:
     hosts = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "localhost")
     endpoints = {host: f"tls/{host}:{free_port()}" for host in hosts}
     listen = {"endpoints": list(endpoints.values())}
-    config = settings(identity, identity.ca_path, "router") | {"listen": listen}
+    config = settings(identity, identity.folder / "ca.pem", "router") | {"listen": listen}
     with zenoh.open(zenoh.Config.from_json5(json.dumps(config))):
         yield endpoints
 
@@ -74,8 +74,8 @@ def test_a_device_is_let_in_by_its_router(
 ) -> None:
     a, b = pair
     with (
-        client(a, a.ca_path, router[host]) as teller,
-        client(b, b.ca_path, router[host]) as asker,
+        client(a, a.folder / "ca.pem", router[host]) as teller,
+        client(b, b.folder / "ca.pem", router[host]) as asker,
     ):
         _ = teller.declare_queryable("lab/a", lambda query: query.reply("lab/a", b"here"))
         answers: list[bytes] = []
@@ -89,13 +89,13 @@ def test_strangers_are_turned_away(
     pair: tuple[Identity, Identity], router: dict[str, str], tmp_path: Path
 ) -> None:
     stranger = Identity.load(Authority.create(tmp_path / "foreign", "lab").issue("a"))
-    member, ours = pair[0], pair[0].ca_path
+    member, ours = pair[0], pair[0].folder / "ca.pem"
     door = router["127.0.0.1"]
     with client(member, ours, door):
         pass
     for who, ca, endpoint in (
         (stranger, ours, door),
-        (stranger, stranger.ca_path, door),  # nor does it know the router
+        (stranger, stranger.folder / "ca.pem", door),  # nor does it know the router
         (None, ours, door),
         (member, ours, router["127.0.0.3"]),  # an address that the router was not issued
     ):

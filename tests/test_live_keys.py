@@ -92,8 +92,8 @@ def test_a_device_gets_all_that_it_needs(authority: Authority) -> None:
     identity = Identity.load(folder)
     assert (identity.name, identity.fleet, identity.members) == ("router", "lab", ("router",))
     assert identity.days_left in (89, 90)
-    assert identity.ca_path.read_bytes() == (authority.folder / "ca.pem").read_bytes()
-    certificate = read_certificate(identity.certificate_path)
+    assert (identity.folder / "ca.pem").read_bytes() == (authority.folder / "ca.pem").read_bytes()
+    certificate = read_certificate(identity.folder / "device.pem")
     assert certificate.subject.rfc4514_string() == "CN=router,O=lab"
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert [str(name.value) for name in names] == [

@@ -94,7 +94,10 @@ def test_a_device_cannot_vouch_for_another(
     a, b = pair
     key = new_key()
     child = certify_device(
-        "b", key.public_key(), read_certificate(a.certificate_path), read_key(a.key_path)
+        "b",
+        key.public_key(),
+        read_certificate(a.folder / "device.pem"),
+        read_key(a.folder / "device.key"),
     )
     sealed = SealedReply(b"payload", child.public_bytes(Encoding.DER), b"x")
     assert reason_of(b, sealed) == "stranger"

@@ -21,7 +21,7 @@ def test_the_least_that_must_be_said_leaves_a_node_that_talks_to_this_machine_on
     settings = NodeSettings.make(LEAST)
     assert (settings.state, settings.source, settings.mode) == (Path("hall"), "-", "peer")
     assert (settings.interval, settings.sync, settings.keys) == (1.0, True, None)
-    connection = settings.connection
+    connection = settings.connection_of(settings.mode)
     assert (connection.listen, connection.connect, connection.insecure) == (
         ("127.0.0.1:0",),
         (),
@@ -139,7 +139,7 @@ def test_replies_are_judged_at_the_risk_of_one_comparison_or_not_at_all() -> Non
 
 def test_a_client_listens_nowhere_and_keys_open_the_way_to_other_machines() -> None:
     client = NodeSettings.make(LEAST | {"mode": "client", "connect": ["127.0.0.1:7"]})
-    assert client.connection.listen == ()
+    assert client.connection_of(client.mode).listen == ()
     away = LEAST | {"connect": ["router.example:7447"]}
-    assert NodeSettings.make(away | {"keys": "keys/hall"}).connection.keys is not None
-    assert NodeSettings.make(away | {"insecure": True}).connection.keys is None
+    assert NodeSettings.make(away | {"keys": "keys/hall"}).keys is not None
+    assert NodeSettings.make(away | {"insecure": True}).keys is None

@@ -10,11 +10,11 @@ import pytest
 from local_fleets import REPORT
 from prometheus_client.parser import text_string_to_metric_families
 
-from colme.live.telemetry import Metrics, serve_metrics
+from colme.live.telemetry import serve_metrics
 
 
-def page(metrics: Metrics) -> str:
-    with urlopen(f"http://127.0.0.1:{metrics.port}/metrics", timeout=5) as answer:
+def page(port: int) -> str:
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
         return str(answer.read().decode())
 
 
@@ -32,9 +32,8 @@ def values(text: str) -> dict[tuple[str, ...], float]:
 def test_a_page_tells_what_was_reported_last() -> None:
     counted = {"asked": 3, "answered": 2, "heard": 2, "unanswered": 1, "ticks": 9, "skipped": 4}
     reports: list[dict[str, Any]] = [REPORT | {"messages": counted}]
-    metrics = serve_metrics("127.0.0.1:0", lambda: reports)
-    try:
-        assert values(page(metrics)) == {
+    with serve_metrics("127.0.0.1:0", lambda: reports) as port:
+        assert values(page(port)) == {
             ("colme_samples_total", "00"): 4,
             ("colme_estimate", "00"): 0.25,
             ("colme_local_mean", "00"): 0.5,
@@ -57,38 +56,33 @@ def test_a_page_tells_what_was_reported_last() -> None:
             silent | {"agent": "01", "mean": None, "estimate": None, "samples": 0},
             REPORT | {"samples": 5},
         ]
-        found = values(page(metrics))
+        found = values(page(port))
         assert found["colme_samples_total", "00"] == 5
         assert found["colme_samples_total", "01"] == 0
         assert ("colme_estimate", "01") not in found
         assert ("colme_query_seconds", "01", "0.5") not in found
         assert found["colme_ticks_total", "01"] == 0
-    finally:
-        metrics.close()
     with pytest.raises(URLError, match="refused"):
-        page(metrics)
+        page(port)
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "192.0.2.1:9100", "example.org:80", "[::]:0"])
 def test_metrics_stay_on_this_machine_unless_said_otherwise(address: str) -> None:
     with pytest.raises(ValueError, match=r"metrics are for this machine.*with --insecure"):
-        serve_metrics(address, lambda: [])
+        serve_metrics(address, lambda: []).__enter__()
 
 
 def test_anybody_may_read_if_so_wished() -> None:
-    metrics = serve_metrics("0.0.0.0:0", lambda: [REPORT], insecure=True)
-    try:
-        assert "colme_estimate" in page(metrics)
-    finally:
-        metrics.close()
+    with serve_metrics("0.0.0.0:0", lambda: [REPORT], insecure=True) as port:
+        assert "colme_estimate" in page(port)
 
 
 def test_an_address_that_is_none_or_taken_is_refused() -> None:
     with pytest.raises(ValueError, match="an address is HOST:PORT"):
-        serve_metrics("9100", lambda: [])
-    first = serve_metrics("127.0.0.1:0", lambda: [])
-    try:
-        with pytest.raises(OSError, match=r"cannot serve metrics at 127.0.0.1:.*in use"):
-            serve_metrics(f"127.0.0.1:{first.port}", lambda: [])
-    finally:
-        first.close()
+        serve_metrics("9100", lambda: []).__enter__()
+    with (
+        serve_metrics("127.0.0.1:0", lambda: []) as port,
+        pytest.raises(OSError, match=r"cannot serve metrics at 127.0.0.1:.*in use"),
+        serve_metrics(f"127.0.0.1:{port}", lambda: []),
+    ):
+        pass

@@ -32,22 +32,19 @@ Show = Callable[[Callable[[int], RenderableType], Callable[[], str]], None]
 @contextmanager
 def showing(console: Console) -> Iterator[Show]:
     """Give a function that shows changes: on a terminal in place, elsewhere a line now and then."""
+    due = time.monotonic()
+
+    def show_line(_: Callable[[int], RenderableType], line: Callable[[], str]) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + _LINE_EVERY
+            _print_line(console, line())
+
     if not console.is_terminal:
-        yield _lines(console)
+        yield show_line
         return
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         yield lambda table, _: live.update(table(console.height), refresh=True)
-
-
-def _lines(console: Console) -> Show:
-    due = [time.monotonic()]
-
-    def show(_: Callable[[int], RenderableType], line: Callable[[], str]) -> None:
-        if time.monotonic() >= due[0]:
-            due[0] = time.monotonic() + _LINE_EVERY
-            _print_line(console, line())
-
-    return show
 
 
 def print_watch_command(console: Console, fleet: str, address: str, keys: Path | None) -> None:
@@ -127,8 +124,10 @@ def _fleet_line(report: Mapping[str, Any]) -> str:
     """Return the most important figures in one line."""
     rows = [row for row in report["classes"] if row["error"] is not None]
     n_heard = sum(row["heard"] for row in rows) or 1
-    error = sum(row["error"] * row["heard"] for row in rows) / n_heard if rows else None
-    alone = sum(row["local_error"] * row["heard"] for row in rows) / n_heard if rows else None
+    error, alone = (
+        sum(row[word] * row["heard"] for row in rows) / n_heard if rows else None
+        for word in ("error", "local_error")
+    )
     return (
         f"{report['seconds']:.0f} s: {report['present']} of {report['agents']} agents, "
         f"{report['samples']} samples, error {_number(error, '.4f')} "

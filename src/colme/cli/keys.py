@@ -37,10 +37,7 @@ def init(folder: Path, /, *, fleet: str, json: bool = False) -> None:
 
     authority = Authority.create(folder, fleet)
     made = {"fleet": authority.fleet, "folder": str(folder), "days": authority.days_left}
-    if json:
-        _terminal.print_json(made)
-    else:
-        print_authority(made)
+    (_terminal.print_json if json else print_authority)(made)
 
 
 @keys.command
@@ -89,7 +86,4 @@ def issue(
         "issued": {name: str(path) for name, path in zip(names, folders, strict=True)},
         "members": len(authority.members),
     }
-    if json:
-        _terminal.print_json(made)
-    else:
-        print_issued(made)
+    (_terminal.print_json if json else print_issued)(made)

@@ -41,8 +41,6 @@ logger = logging.getLogger("colme.live")
 _output = Group("Output", sort_key=4)
 Level = Annotated[Literal["debug", "info", "warning", "error"], Parameter(group=_output)]
 _flat = Parameter(name="*")
-_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING}
-"""The transport's words for levels; any other is an error."""
 
 
 def node(
@@ -86,7 +84,7 @@ def node(
         def started(host: Host) -> None:
             if settings.metrics is not None:
                 page = serve_metrics(settings.metrics, host.reports, settings.insecure)
-                stack.callback(page.close)
+                stack.enter_context(page)
             _connect_process(host)
 
         asyncio.run(run_node(settings, None, None if quiet else _terminal.print_json, started))
@@ -137,7 +135,8 @@ def _connect_process(running: Host | Router) -> None:
         if text.startswith("Unable to open listener"):
             return  # the command ends with this, and says so itself
         if not is_stranger(level, origin, text):
-            logger.log(_LEVELS.get(level, logging.ERROR), "%s", text)
+            number = logging.getLevelNamesMapping().get(level.upper(), logging.ERROR)
+            logger.log(number, "%s", text)
             return
         with suppress(RuntimeError):  # the loop is closed: nobody counts any more
             loop.call_soon_threadsafe(running.count_stranger, text.partition(" Hint:")[0])

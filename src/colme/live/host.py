@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class HostedAgent:
     reply_filter: Callable[[Reply], Reply] | None = None
 
 
+@dataclass(eq=False)
 class Host:
     """Nodes that share one store and one link.
 
@@ -102,23 +103,22 @@ class Host:
     ['kitchen']
     """
 
-    def __init__(
-        self,
-        fleet: str,
-        state: Path,
-        connection: ConnectionConfig,
-        schedule: Schedule,
-        *,
-        identity: Seal | None = None,
-        sync: bool = True,
-    ) -> None:
+    fleet: str
+    state: Path
+    connection: ConnectionConfig
+    schedule: Schedule
+    _: KW_ONLY
+    identity: Seal | None = None
+    sync: bool = True
+
+    def __post_init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self._fleet, self._schedule, self._identity = fleet, schedule, identity
-        self._link, self._is_peer = Link(connection, fleet), connection.mode == "peer"
+        self._link = Link(self.connection, self.fleet)
+        self._is_peer = self.connection.mode == "peer"
         self._renewal = SessionRenewal()
         self._is_stopped = False
         self._failure: BaseException | None = None
-        self._store = Store(state, fleet, sync=sync)
+        self._store = Store(self.state, self.fleet, sync=self.sync)
 
     async def run(
         self,
@@ -182,12 +182,12 @@ class Host:
         saved = self._store.register(name)
         core = NodeCore(
             agent,
-            self._fleet,
+            self.fleet,
             saved.life,
-            Membership(self._schedule.interval),
+            Membership(self.schedule.interval),
             hosted.checks,
-            seal=self._identity,
-            in_step=self._schedule.in_step,
+            seal=self.identity,
+            in_step=self.schedule.in_step,
             refused=hosted.refused,
             reply_filter=hosted.reply_filter,
         )
@@ -196,7 +196,7 @@ class Host:
         else:
             core.resume(saved.checkpoint, saved.events)
             _check_same(core.agent, agent)
-        return Node(core, self._store, hosted.source, self._link, self._schedule, emit)
+        return Node(core, self._store, hosted.source, self._link, self.schedule, emit)
 
     async def _renew_sessions(self) -> None:
         """Open a new session now and then while a peer that was present is absent."""

@@ -7,6 +7,7 @@ are kept or what they do.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import msgspec
 
@@ -58,15 +59,8 @@ Event = PeerAdded | SamplesFolded | ReplyAccepted
 _decoder: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
 
 
-def pack(event: Event) -> bytes:
-    """Return an event as bytes.
-
-    Examples
-    --------
-    >>> len(pack(PeerAdded("b")))
-    18
-    """
-    return msgspec.msgpack.encode(event)
+pack: Callable[[Event], bytes] = msgspec.msgpack.encode
+"""Returns an event as bytes."""
 
 
 def unpack(payload: bytes) -> Event:

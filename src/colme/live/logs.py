@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TextIO
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -85,32 +86,32 @@ def is_stranger(level: str, origin: str, text: str) -> bool:
     return encrypted and level in ("warn", "error") and "(os error" not in text
 
 
+@dataclass(eq=False)
 class _Output(io.TextIOBase):
     """Standard output or error that loses what a full disk does not take, and nothing else.
 
     A node goes on unseen, and keeps nothing back that would fail again at its end.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._is_torn = False
+    descriptor: int
+    is_torn: bool = False
 
     def fileno(self) -> int:
         """Return the descriptor that is written to."""
-        return self._descriptor
+        return self.descriptor
 
     def write(self, text: str) -> int:
         """Write the text, or as much of it as there is room for."""
-        data = b"\n" * self._is_torn + text.encode("utf-8", "replace")
+        data = b"\n" * self.is_torn + text.encode("utf-8", "replace")
         rest = data
         try:
             while rest:
-                rest = rest[os.write(self._descriptor, rest) :]
+                rest = rest[os.write(self.descriptor, rest) :]
         except OSError as error:
             if error.errno not in _FULL:
                 raise
         if len(rest) < len(data):
-            self._is_torn = bool(rest)
+            self.is_torn = bool(rest)
         return len(text)
 
 

@@ -6,8 +6,7 @@ epochs of one peer.  Must not know messages, networks or what a peer says.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +26,6 @@ class PeerStatus:
     ----------
     heard
         When it was last heard, as time of day in seconds; None: never.
-    ask_after
-        Do not ask it before this time, by the clock of this run.
     misses
         Queries in a row that it did not answer.
     lives
@@ -43,12 +40,12 @@ class PeerStatus:
     """
 
     heard: float | None = None
-    ask_after: float = -math.inf
     misses: int = 0
     lives: dict[int, int] = field(default_factory=dict)
     epoch: int = 0
 
 
+@dataclass
 class Membership:
     """Every peer an agent has ever come across; `present` are those in the fleet now.
 
@@ -57,21 +54,27 @@ class Membership:
     interval
         Seconds between two queries: pauses are multiples of it.
 
+    Attributes
+    ----------
+    paused
+        Peers that did not reply lately, and before which time, by the clock of this run, they are
+        not asked.
+
     Examples
     --------
     >>> fleet = Membership(interval=1.0)
     >>> fleet.appear("b")
-    >>> fleet.reachable(["b", "c"], now=0.0)
+    >>> fleet.reachable(now=0.0)
     {'b'}
     >>> fleet.missed("b", now=0.0)
-    >>> fleet.reachable(["b"], now=1.0), fleet.reachable(["b"], now=2.0)
+    >>> fleet.reachable(now=1.0), fleet.reachable(now=2.0)
     (set(), {'b'})
     """
 
-    def __init__(self, interval: float) -> None:
-        self.present: set[str] = set()
-        self._interval = interval
-        self._known: dict[str, PeerStatus] = {}
+    interval: float
+    present: set[str] = field(default_factory=set)
+    paused: dict[str, float] = field(default_factory=dict)
+    _known: dict[str, PeerStatus] = field(default_factory=dict)
 
     def status(self, peer: str) -> PeerStatus:
         """Return the status of a peer; one that was never met gets a blank one."""
@@ -80,23 +83,23 @@ class Membership:
     def appear(self, peer: str) -> None:
         """Note that a peer is present: it may be asked at once."""
         self.present.add(peer)
-        one = self.status(peer)
-        one.misses, one.ask_after = 0, -math.inf
+        self.paused.pop(peer, None)
+        self.status(peer).misses = 0
 
     def vanish(self, peer: str) -> None:
         """Note that a peer has left; what it said is kept."""
         self.present.discard(peer)
 
-    def reachable(self, peers: Iterable[str], now: float) -> set[str]:
-        """Return those of `peers` that are present and need no pause."""
-        present = self.present.intersection(peers)
-        return {peer for peer in present if self._known[peer].ask_after <= now}
+    def reachable(self, now: float) -> set[str]:
+        """Return who is present and needs no pause; do not change it."""
+        paused = {peer for peer, end in self.paused.items() if end > now}
+        return self.present - paused if paused else self.present
 
     def missed(self, peer: str, now: float) -> None:
         """Note that a peer did not reply: each pause is twice as long as the one before."""
         one = self.status(peer)
         one.misses = min(one.misses + 1, _MOST_MISSES)
-        one.ask_after = now + self._interval * 2**one.misses
+        self.paused[peer] = now + self.interval * 2**one.misses
 
     def epoch_of(self, peer: str, life: int, epoch: int) -> int:
         """Return the epoch of a reply, counted over all lives of its sender; refuse past lives.
@@ -125,8 +128,8 @@ class Membership:
         total = self.epoch_of(peer, life, epoch)
         one = self.status(peer)
         one.lives.setdefault(life, total - epoch)
-        one.epoch, one.heard = total, at
-        one.misses, one.ask_after = 0, -math.inf
+        one.epoch, one.heard, one.misses = total, at, 0
+        self.paused.pop(peer, None)
 
     def to_plain(self) -> dict[str, Any]:
         """Return what must survive a restart, ready for JSON."""

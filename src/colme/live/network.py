@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from operator import methodcaller
 from typing import Any
@@ -33,14 +34,8 @@ _CLOSE_LIMIT = 0.8
 """Maximum seconds to wait while a session is closed."""
 
 
-def print_transport_warnings() -> None:
-    """Let the transport library print its warnings; see `colme.live.logs.capture_output`.
-
-    Examples
-    --------
-    >>> print_transport_warnings()
-    """
-    zenoh.init_log_from_env_or("warn")
+print_transport_warnings = partial(zenoh.init_log_from_env_or, "warn")
+"""Lets the transport library print its warnings; see `colme.live.logs.capture_output`."""
 
 
 class IncomingQuery:
@@ -69,6 +64,7 @@ class IncomingQuery:
         self._query.drop()  # type: ignore[no-untyped-call]
 
 
+@dataclass(eq=False)
 class Link:
     """One session, for one agent or for all agents of a process.
 
@@ -89,44 +85,40 @@ class Link:
     b'me'
     """
 
-    def __init__(self, connection: ConnectionConfig, fleet: str) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._connection, self._fleet = connection, fleet
-        self._prefix = f"colme/{fleet}"
-        self._session: zenoh.Session | None = None
-        self._wanted: list[Callable[[zenoh.Session], Any]] = []
-        self._declared: list[Any] = []
+    connection: ConnectionConfig
+    fleet: str
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    _session: zenoh.Session | None = None
+    _wanted: list[Callable[[zenoh.Session], Any]] = field(default_factory=list)
+    _declared: list[Any] = field(default_factory=list)
 
     async def open(self) -> None:
         """Open the session; a client waits for a router, as long as it takes."""
-        config = json.dumps(self._connection.config(self._fleet))
-        while True:
+        config = json.dumps(self.connection.config(self.fleet))
+        while self._session is None:
             try:
                 opening = partial(zenoh.open, zenoh.Config.from_json5(config))
-                session = await in_background(opening, partial(_close, declared=()))
+                self._session = await in_background(opening, partial(_close, declared=()))
             except zenoh.ZError as error:
-                if self._connection.mode != "client":
-                    where = ", ".join((*self._connection.listen, *self._connection.connect))
+                if self.connection.mode != "client":
+                    where = ", ".join((*self.connection.listen, *self.connection.connect))
                     reason = str(error).split(" at /")[0]
                     raise OSError(
                         f"cannot open the network ({where or 'no address'}): {reason}"
                     ) from None
                 await asyncio.sleep(_RETRY)
-            else:
-                self._session = session
-                for declare in self._wanted:
-                    self._declared.append(declare(session))
-                return
+        for declare in self._wanted:
+            self._declared.append(declare(self._session))
 
     def serve(self, name: str, answer: Callable[[IncomingQuery], None]) -> None:
         """Answer queries to an agent."""
         handler = self._in_loop(lambda query: answer(IncomingQuery(query)))
-        key = f"{self._prefix}/{name}/ask"
+        key = f"colme/{self.fleet}/{name}/ask"
         self._declare(methodcaller("declare_queryable", key, handler))
 
     def announce(self, name: str) -> None:
         """Let everybody know that an agent is present, until the link is closed or lost."""
-        key = f"{self._prefix}/{name}/here"
+        key = f"colme/{self.fleet}/{name}/here"
         self._declare(lambda session: session.liveliness().declare_token(key))
 
     def watch(self, appear: Callable[[str], None], vanish: Callable[[str], None]) -> None:
@@ -136,7 +128,7 @@ class Link:
             name = str(sample.key_expr).split("/")[-2]
             (appear if sample.kind == zenoh.SampleKind.PUT else vanish)(name)
 
-        key, handler = f"{self._prefix}/*/here", self._in_loop(change)
+        key, handler = f"colme/{self.fleet}/*/here", self._in_loop(change)
         self._declare(
             lambda session: session.liveliness().declare_subscriber(key, handler, history=True)
         )
@@ -149,7 +141,7 @@ class Link:
 
         handler = self._in_loop(arrive)
         self._declare(
-            lambda session: session.declare_subscriber(f"{self._prefix}/*/snapshot", handler)
+            lambda session: session.declare_subscriber(f"colme/{self.fleet}/*/snapshot", handler)
         )
 
     def links(self, change: Callable[[bool, str | None], None]) -> None:
@@ -193,7 +185,7 @@ class Link:
                 done.set_result(False)
 
         self._session.get(
-            f"{self._prefix}/{name}/ask",
+            f"colme/{self.fleet}/{name}/ask",
             self._in_loop(reply, end),
             payload=payload,
             timeout=timeout,
@@ -209,7 +201,7 @@ class Link:
         """Send a snapshot to everybody who follows."""
         if self._session is not None:
             with suppress(zenoh.ZError):
-                self._session.put(f"{self._prefix}/{name}/snapshot", payload)
+                self._session.put(f"colme/{self.fleet}/{name}/snapshot", payload)
 
     async def close(self) -> None:
         """Withdraw all declarations and close the session; the second time does nothing.

@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from colme.live.network import IncomingQuery, Link
@@ -43,6 +44,7 @@ _HELD = 1000
 """Maximum queries held for samples that are still to come; the oldest are dropped."""
 
 
+@dataclass(eq=False)
 class Node:
     """One agent that takes samples from its source, asks peers and is asked.
 
@@ -82,19 +84,16 @@ class Node:
     2
     """
 
-    def __init__(
-        self,
-        core: NodeCore,
-        store: Store,
-        source: SampleSource,
-        link: Link,
-        schedule: Schedule,
-        emit: Callable[[dict[str, Any]], None] | None = None,
-    ) -> None:
-        self.core, self.name = core, core.agent.name
+    core: NodeCore
+    store: Store
+    source: SampleSource
+    link: Link
+    schedule: Schedule
+    emit: Callable[[dict[str, Any]], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.name = self.core.agent.name
         self.last_report: dict[str, Any] = {}
-        self._store, self._source, self._link = store, source, link
-        self._schedule, self._emit = schedule, emit
         self._buffer: asyncio.Queue[Sample | None] = asyncio.Queue(_BUFFER)
         self._stop = asyncio.Event()
         self._asking: asyncio.Future[bool] | None = None
@@ -106,8 +105,8 @@ class Node:
         self._longest_journal = random.randint(_JOURNAL // 2, _JOURNAL)
         self._next_report = -math.inf
         self._has_ended = False
-        core.on_refused = self._log_refusal
-        link.serve(self.name, self._answer)
+        self.core.on_refused = self._log_refusal
+        self.link.serve(self.name, self._answer)
 
     def note(self, peer: str, is_present: bool) -> None:
         """Note that a peer has come or gone."""
@@ -116,20 +115,22 @@ class Node:
     def stop(self) -> None:
         """Let `run` end soon; what is not stored yet is not acknowledged."""
         self._stop.set()
+        with suppress(asyncio.QueueFull):
+            self._buffer.put_nowait(None)  # nobody need wait for a sample any more
         if self._asking is not None and not self._asking.done():
             self._asking.set_result(False)
 
     async def run(self) -> None:
         """Run until stopped, or until the source ends if the schedule says so."""
-        self._link.announce(self.name)
+        self.link.announce(self.name)
         reading = asyncio.create_task(self._read())
         try:
-            await (self._run_in_step() if self._schedule.in_step else self._run_freely())
+            await (self._run_in_step() if self.schedule.in_step else self._run_freely())
         finally:
             reading.cancel()
             with suppress(asyncio.CancelledError):
                 await reading
-            await self._source.close()
+            await self.source.close()
             for _, query in self._held:
                 query.drop()
         await self._commit()
@@ -140,11 +141,11 @@ class Node:
     # Ticks
 
     async def _run_freely(self) -> None:
-        interval, counts = self._schedule.interval, self.core.counts
+        interval, counts = self.schedule.interval, self.core.counts
         # Nodes of one process that tick at the same moment would wait for each other.
         due = running_clock() + interval * random.random()
         await self._pause(due - running_clock())
-        while not self._stop.is_set() and not (self._has_ended and self._schedule.stop_at_end):
+        while not self._stop.is_set() and not (self._has_ended and self.schedule.stop_at_end):
             await self._tick()
             counts["ticks"] += 1
             due += interval
@@ -166,41 +167,27 @@ class Node:
         self.core.add_peer()
         chosen = self.core.next_query(running_clock())
         if chosen is not None:
-            await self._ask(*chosen, self._schedule.timeout)
+            await self._ask(*chosen, self.schedule.timeout)
         if running_clock() >= self._next_report:  # else replies are stored with the next samples
             await self._commit()
             self._report()
 
     async def _run_in_step(self) -> None:
-        while not self._stop.is_set() and not self._has_ended:
-            await self._step()
-        if not self._schedule.stop_at_end:
-            await self._stop.wait()
-
-    async def _step(self) -> None:
-        arriving = asyncio.ensure_future(self._buffer.get())
-        stopping = asyncio.ensure_future(self._stop.wait())
-        await asyncio.wait((arriving, stopping), return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if not arriving.done():
-            arriving.cancel()
-            return
-        sample = arriving.result()
-        if sample is None:
-            self._has_ended = True
-            return
-        self.core.fold([sample.value], sample.position)
-        await self._commit()
-        chosen = self.core.next_query(running_clock())
-        if chosen is not None:
-            peer, query = chosen
-            while not await self._ask(peer, query, _STEP_TIMEOUT) and not self._stop.is_set():
-                await self._pause(_STEP_RETRY)
-                query = self.core.query_to(peer)
+        while (sample := await self._buffer.get()) is not None and not self._stop.is_set():
+            self.core.fold([sample.value], sample.position)
             await self._commit()
-        self.core.counts["ticks"] += 1
-        if running_clock() >= self._next_report:
-            self._report()
+            chosen = self.core.next_query(running_clock())
+            if chosen is not None:
+                peer, query = chosen
+                while not await self._ask(peer, query, _STEP_TIMEOUT) and not self._stop.is_set():
+                    await self._pause(_STEP_RETRY)
+                    query = self.core.query_to(peer)
+                await self._commit()
+            self.core.counts["ticks"] += 1
+            if running_clock() >= self._next_report:
+                self._report()
+        if not self.schedule.stop_at_end:
+            await self._stop.wait()
 
     async def _ask(self, peer: str, query: bytes, timeout: float) -> bool:
         begin = time.perf_counter()
@@ -208,7 +195,7 @@ class Node:
         def take(payload: bytes) -> bool:
             return self.core.receive(peer, payload, running_clock(), time.time())
 
-        self._asking = self._link.ask(peer, query, take, timeout)
+        self._asking = self.link.ask(peer, query, take, timeout)
         if self._stop.is_set():
             self.stop()
         is_heard = await self._asking
@@ -232,18 +219,18 @@ class Node:
         core = self.core
         while events := tuple(core.unsaved):
             try:
-                await self._store.append(self.name, *events)
+                await self.store.append(self.name, *events)
             except StoreUnwritable as error:
                 core.refuse(Refused("unwritable", f"nothing can be stored: {error}"))
                 if await self._pause(_FULL_DISK_RETRY):
                     return
             else:
                 core.saved(len(events))
-        if self._store.journal_length(self.name) >= self._longest_journal:
+        if self.store.journal_length(self.name) >= self._longest_journal:
             await self._store_checkpoint()
         if core.position is not None and core.position != self._acknowledged:
             self._acknowledged = core.position
-            await self._source.acknowledge(core.position)
+            await self.source.acknowledge(core.position)
         held, self._held = self._held, deque()
         for wanted, query in held:  # queries for samples that may have come since
             self._answer(query, wanted)
@@ -251,23 +238,23 @@ class Node:
     async def _store_checkpoint(self) -> None:
         """Store the whole state; if that is not possible now, the journal goes on."""
         try:
-            await self._store.checkpoint(self.name, self.core.checkpoint())
+            await self.store.checkpoint(self.name, self.core.checkpoint())
         except StoreUnwritable as error:
             log.warning("%s cannot store a checkpoint: %s", self.name, error)
 
     def _report(self) -> None:
         if not self.core.unsaved:
-            self._next_report = running_clock() + self._schedule.every
+            self._next_report = running_clock() + self.schedule.every
             self.last_report = node_report(self.core, time.time(), self._delays)
-            self._link.publish(self.name, json.dumps(self.last_report).encode())
-            if self._emit is not None:
-                self._emit(self.last_report)
+            self.link.publish(self.name, json.dumps(self.last_report).encode())
+            if self.emit is not None:
+                self.emit(self.last_report)
 
     # Samples and queries
 
     async def _read(self) -> None:
         try:
-            async for sample in self._source.samples(self.core.position):
+            async for sample in self.source.samples(self.core.position):
                 await self._buffer.put(sample)
         except (OSError, ValueError) as error:
             log.error("%s lost its source: %s", self.name, error)  # noqa: TRY400 - no traceback
@@ -288,7 +275,7 @@ class Node:
             return
         if reply is not None:
             query.reply(reply)
-        elif self._schedule.in_step:
+        elif self.schedule.in_step:
             self._held.append((wanted, query))
             if len(self._held) > _HELD:
                 self._held.popleft()[1].drop()

@@ -11,7 +11,7 @@ import secrets
 import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from colme.agent import Agent
 from colme.live.journal import PeerAdded, ReplyAccepted, SamplesFolded, pack, unpack
@@ -26,6 +26,7 @@ _PAST_REPLIES = 100_000
 """Past replies of its own that an agent in step can still be asked for."""
 
 
+@dataclass(eq=False)
 class NodeCore:
     """An agent that asks and is asked; peers hear only of what has been stored.
 
@@ -65,41 +66,34 @@ class NodeCore:
     0.4
     """
 
-    def __init__(
-        self,
-        agent: Agent,
-        fleet: str,
-        life: int,
-        membership: Membership,
-        checks: ReplyChecks | None = None,
-        *,
-        seal: Seal | None = None,
-        in_step: bool = False,
-        refused: Counter[str] | None = None,
-        reply_filter: Callable[[Reply], Reply] | None = None,
-    ) -> None:
-        self.agent = agent
+    agent: Agent
+    fleet: str
+    life: int
+    membership: Membership
+    checks: ReplyChecks | None = None
+    _: KW_ONLY
+    seal: Seal | None = None
+    in_step: bool = False
+    refused: Counter[str] = field(default_factory=Counter)
+    reply_filter: Callable[[Reply], Reply] | None = None
+
+    def __post_init__(self) -> None:
         # Agents of one process fit at different steps; those in step fit as in the simulator.
-        self._fit_earlier = 0.0 if in_step else zlib.crc32(agent.name.encode()) / 2**32
-        agent.hasten(self._fit_earlier)
-        self.fleet, self.life = fleet, life
-        self.membership = membership
+        self._fit_earlier = 0.0 if self.in_step else zlib.crc32(self.agent.name.encode()) / 2**32
+        self.agent.hasten(self._fit_earlier)
         self.position: str | None = None
         self.n_samples = 0
         self.unsaved: list[bytes] = []
         self.counts: Counter[str] = Counter()
-        self.refused: Counter[str] = Counter() if refused is None else refused
         self.on_refused: Callable[[Refused], None] | None = None
-        self._reply_filter = reply_filter
-        self._checks, self._seal = checks, seal
-        self._context = f"colme {fleet}".encode()
+        self._context = f"colme {self.fleet}".encode()
         self._open_query: tuple[str, int] | None = None
         self._outside: dict[str, None] = {}  # peers without an entry in the row, by turn
         self._pause, self._n_calls = 1, 0
         self._accepted: dict[str, Reply] = {}
         self._accepted_at: dict[str, float] = {}
-        self._replies: deque[Reply] = deque(maxlen=_PAST_REPLIES if in_step else 1)
-        self._in_step, self._n_published = in_step, 0
+        self._replies: deque[Reply] = deque(maxlen=_PAST_REPLIES if self.in_step else 1)
+        self._n_published = 0
         self._publish()
 
     def appear(self, *peers: str) -> None:
@@ -153,7 +147,7 @@ class NodeCore:
 
     def next_query(self, now: float) -> tuple[str, bytes] | None:
         """Return whom to ask now, and the query; None: nobody."""
-        peers = None if self._in_step else self.membership.reachable(self.agent.peers, now)
+        peers = None if self.in_step else self.membership.reachable(now)
         peer = self.agent.choose_peer(peers)
         return None if peer is None else (peer, self.query_to(peer))
 
@@ -161,7 +155,7 @@ class NodeCore:
         """Return a new query to a peer; replies to earlier queries are no longer accepted."""
         self._open_query = (peer, secrets.randbits(63))
         self.counts["asked"] += 1
-        as_of = self.agent.count if self._in_step else 0
+        as_of = self.agent.count if self.in_step else 0
         return encode(WireQuery(self.agent.name, peer, self._open_query[1], as_of))
 
     def read_query(self, payload: bytes) -> WireQuery:
@@ -177,7 +171,7 @@ class NodeCore:
         reply = self.published
         if query.as_of > reply.count:
             return None
-        if query.as_of and self._in_step:
+        if query.as_of and self.in_step:
             oldest = self._replies[0].count
             if query.as_of < oldest:
                 refused = Refused(
@@ -188,7 +182,7 @@ class NodeCore:
             reply = self._replies[query.as_of - oldest]
         self.counts["answered"] += 1
         payload = encode(WireReply(query.nonce, self.life, reply))
-        return payload if self._seal is None else encode(self._seal.seal(payload, self._context))
+        return payload if self.seal is None else encode(self.seal.seal(payload, self._context))
 
     def receive(self, peer: str, payload: bytes, now: float, at: float) -> bool:
         """Accept a reply to the open query; return False, and count why, if it is refused.
@@ -196,14 +190,11 @@ class NodeCore:
         `now` is the clock of this run, `at` the time of day, both in seconds.
         """
         try:
-            message = read_reply(payload, peer, self._open_query, self._seal, self._context)
+            message = read_reply(payload, peer, self._open_query, self.seal, self._context)
             event = ReplyAccepted(message.reply, message.life, at)
-            reply = self._in_total_epochs(event)
-            if self._checks is not None and peer in self._accepted:
-                before = self._accepted_at.get(peer)
-                elapsed = None if before is None else now - before
-                self._checks.check(self._accepted[peer], reply, elapsed)
-            self._accept(event, reply)
+            before = self._accepted_at.get(peer)
+            elapsed = None if before is None else now - before
+            self._accept(event, self.checks, elapsed)
         except Refused as refused:
             self.refuse(refused)
             return False
@@ -259,7 +250,7 @@ class NodeCore:
     def _publish(self) -> None:
         """Let peers hear the state as it is now."""
         own = self.agent.answer(Query(self.agent.name, self.agent.name))
-        self.published = own if self._reply_filter is None else self._reply_filter(own)
+        self.published = own if self.reply_filter is None else self.reply_filter(own)
         self._replies.append(self.published)
         self._n_published = self.n_samples
 
@@ -269,19 +260,20 @@ class NodeCore:
         self.position = position
         self.n_samples += len(samples)
 
-    def _in_total_epochs(self, event: ReplyAccepted) -> Reply:
-        """Return the reply with its epoch counted over all lives of the sender."""
-        reply = event.reply
-        epoch = self.membership.epoch_of(reply.sender, event.life, reply.epoch)
-        return reply if epoch == reply.epoch else replace(reply, epoch=epoch)
-
-    def _accept(self, event: ReplyAccepted, reply: Reply) -> None:
+    def _accept(
+        self, event: ReplyAccepted, checks: ReplyChecks | None = None, elapsed: float | None = None
+    ) -> None:
+        """Learn from a reply, with its epoch counted over all lives of the sender, or refuse it."""
+        peer, epoch = event.reply.sender, event.reply.epoch
+        reply = replace(event.reply, epoch=self.membership.epoch_of(peer, event.life, epoch))
+        if checks is not None and peer in self._accepted:
+            checks.check(self._accepted[peer], reply, elapsed)
         try:
             self.agent.receive(reply)
         except ValueError as error:
             raise Refused("values", str(error)) from None
-        self._accepted[reply.sender] = reply
-        self.membership.hear(reply.sender, event.life, event.reply.epoch, event.at)
+        self._accepted[peer] = reply
+        self.membership.hear(peer, event.life, epoch, event.at)
 
     def _replay(self, payload: bytes) -> None:
         """Do again what an event did."""
@@ -294,4 +286,4 @@ class NodeCore:
                 self.n_samples += len(values)
             case ReplyAccepted() as event:
                 self.agent.choose_peer({event.reply.sender})
-                self._accept(event, self._in_total_epochs(event))
+                self._accept(event)

@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -39,21 +40,21 @@ class RouterSettings(LinkSettings):
 
     @model_validator(mode="after")
     def _check_connection(self) -> Self:
-        ConnectionConfig("router", self.listen, self.connect, self.keys, self.insecure)
+        self.connection_of("router")
         return self
 
     def connection(self) -> ConnectionConfig:
         """Return how the router is connected; with keys, each member speaks in its own name."""
-        identity = None if self.keys is None else Identity.load(self.keys)
-        if identity is not None and identity.fleet != self.fleet:
+        connection = self.connection_of("router")
+        if self.keys is None:
+            return connection
+        identity = Identity.load(self.keys)
+        if identity.fleet != self.fleet:
             raise ValueError(
                 f"the keys in {str(self.keys)!r} are of the fleet {identity.fleet!r}; received "
                 f"{self.fleet!r}: name that fleet, or give keys of this one"
             )
-        members = None if identity is None else identity.members
-        return ConnectionConfig(
-            "router", self.listen, self.connect, self.keys, self.insecure, members
-        )
+        return replace(connection, members=identity.members)
 
 
 class Router:

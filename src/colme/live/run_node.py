@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 
 from colme.live.host import Emit, Host, HostedAgent
 from colme.live.keys import Identity
@@ -45,46 +44,37 @@ async def run_node(
     >>> snapshots[-1]["count"], snapshots[-1]["estimate"]
     (2, 0.4)
     """
-    identity = None if settings.keys is None else _load_identity(settings)
+    identity = None if settings.keys is None else Identity.load(settings.keys)
+    if identity and (identity.name, identity.fleet) != (settings.id, settings.fleet):
+        raise ValueError(
+            f"the keys in {str(settings.keys)!r} are those of {identity.name!r} in the fleet "
+            f"{identity.fleet!r}; received {settings.id!r} in {settings.fleet!r}: give the folder "
+            "that 'colme keys issue' made for this node"
+        )
     agent = settings.agent(settings.id, settings.peers)
     refused: Counter[str] = Counter()
+
+    def refuse(reason: str) -> None:
+        refused["sample"] += 1
+        log.warning("%s refused a sample: %s", settings.id, reason)
+
     if source is None:
         source = make_source(
             settings.source,
             allow_remote=settings.insecure,
-            on_bad=partial(_refuse_sample, settings.id, refused),
+            on_bad=refuse,
             client_id=f"colme-{settings.fleet}-{settings.id}",
             ca_file=settings.broker_ca,
         )
     try:
         if isinstance(source, SocketSource):  # fail on an address in use before anything is created
             await source.bind()
+        way = settings.connection_of(settings.mode)
+        when = Schedule(settings.interval, settings.every, settings.in_step, settings.stop_at_end)
         host = Host(
-            settings.fleet,
-            settings.state,
-            settings.connection,
-            Schedule(settings.interval, settings.every, settings.in_step, settings.stop_at_end),
-            identity=identity,
-            sync=settings.sync,
+            settings.fleet, settings.state, way, when, identity=identity, sync=settings.sync
         )
         hosted = HostedAgent(agent, source, settings.reply_checks(agent), refused)
         await host.run([hosted], emit, started)
     finally:
         await source.close()
-
-
-def _refuse_sample(name: str, refused: Counter[str], reason: str) -> None:
-    refused["sample"] += 1
-    log.warning("%s refused a sample: %s", name, reason)
-
-
-def _load_identity(settings: NodeSettings) -> Identity:
-    assert settings.keys is not None
-    identity = Identity.load(settings.keys)
-    if (identity.name, identity.fleet) != (settings.id, settings.fleet):
-        raise ValueError(
-            f"the keys in {str(settings.keys)!r} are those of {identity.name!r} in the fleet "
-            f"{identity.fleet!r}; received {settings.id!r} in {settings.fleet!r}: give the folder "
-            "that 'colme keys issue' made for this node"
-        )
-    return identity

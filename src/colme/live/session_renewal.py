@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import dataclass, field
+from functools import partial
 
 _FIRST_WAIT = 20.0
 """Seconds: twice as long as the transport waits for a sign of life."""
 _LONGEST_WAIT = 3600.0
 
 
+@dataclass
 class SessionRenewal:
     """Tells when to open a new session, from who was present and is absent.
 
@@ -36,11 +39,11 @@ class SessionRenewal:
     False
     """
 
-    def __init__(self) -> None:
-        self.present: set[str] = set()
-        self._absent_since: dict[str, float] = {}
-        self._n_renewals, self._renewed_at = 0, -math.inf
-        self._jitter = random.uniform(1.0, 2.0)
+    present: set[str] = field(default_factory=set)
+    _absent_since: dict[str, float] = field(default_factory=dict)
+    _n_renewals: int = 0
+    _renewed_at: float = -math.inf
+    _jitter: float = field(default_factory=partial(random.uniform, 1.0, 2.0))
 
     def note(self, peer: str, is_present: bool, now: float) -> None:
         """Note that a peer has come or gone."""

@@ -18,7 +18,7 @@ from colme.agent import Agent
 from colme.algorithm import ClassTest, resolve
 from colme.bounds import Bound, KnownNoise, Restarted
 from colme.live.addresses import split_address
-from colme.live.connection_config import ConnectionConfig
+from colme.live.connection_config import ConnectionConfig, Mode
 from colme.live.reply_checks import ReplyChecks
 from colme.live.wire import check_name
 
@@ -132,6 +132,11 @@ class LinkSettings(Table):
     insecure: bool = False
     """Allow links without keys to other machines, and samples from other machines."""
 
+    def connection_of(self, mode: Mode) -> ConnectionConfig:
+        """Return how a node or a router of that mode is connected; a client listens nowhere."""
+        listen = () if mode == "client" else self.listen
+        return ConnectionConfig(mode, listen, self.connect, self.keys, self.insecure)
+
 
 class NodeSettings(AgentSettings, LinkSettings):
     """One node: an agent, where its samples come from, where it is stored, and its network.
@@ -139,7 +144,7 @@ class NodeSettings(AgentSettings, LinkSettings):
     Examples
     --------
     >>> settings = NodeSettings(fleet="home", id="kitchen", state=Path("kitchen"), sigma=0.5)
-    >>> settings.connection.listen
+    >>> settings.connection_of("peer").listen
     ('127.0.0.1:0',)
     """
 
@@ -181,11 +186,5 @@ class NodeSettings(AgentSettings, LinkSettings):
             raise ValueError("agents in step ask in a given order: name the peers, all of them")
         if self.in_step and self.restart:
             raise ValueError("agents in step count from the first sample on: leave out restart")
-        _ = self.connection  # checks the addresses
+        self.connection_of(self.mode)  # checks the addresses
         return self
-
-    @property
-    def connection(self) -> ConnectionConfig:
-        """How the node is connected."""
-        listen = () if self.mode == "client" else self.listen
-        return ConnectionConfig(self.mode, listen, self.connect, self.keys, self.insecure)

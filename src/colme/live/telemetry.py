@@ -6,10 +6,9 @@ their latest reports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from threading import Thread
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
-from wsgiref.simple_server import WSGIServer
 
 try:
     from prometheus_client import CollectorRegistry, start_http_server
@@ -35,6 +34,9 @@ _COUNTERS = {
     "ticks": ("colme_ticks", "Ticks since the node was started"),
     "skipped": ("colme_ticks_skipped", "Ticks skipped because the one before took too long"),
 }
+_MESSAGES = "Queries asked and answered since the node was started, by kind"
+_REFUSED = "What was refused since the node was started, by reason"
+_DELAYS = "Seconds from a query to its reply, of the latest ones, by quantile"
 _QUANTILES = {"p50": "0.5", "p99": "0.99"}
 
 
@@ -46,82 +48,34 @@ class _Collector:
 
     def collect(self) -> Iterator[Metric]:
         """Give all metrics, as the reports are now."""
-        reports = list(self._reports())
-        totals = [{"ticks": 0, "skipped": 0} | dict(one["messages"]) | dict(one) for one in reports]
-        for word, (name, meaning) in _GAUGES.items():
-            gauge = GaugeMetricFamily(name, meaning, labels=_LABELS)
-            yield _filled(gauge, reports, [{(): report[word]} for report in reports])
-        for word, (name, meaning) in _COUNTERS.items():
-            counter = CounterMetricFamily(name, meaning, labels=_LABELS)
-            yield _filled(counter, reports, [{(): total[word]} for total in totals])
-        meaning = "Queries asked and answered since the node was started, by kind"
-        yield _filled(
-            CounterMetricFamily("colme_messages", meaning, labels=(*_LABELS, "kind")),
-            reports,
-            [_labelled(one["messages"], without=_COUNTERS) for one in reports],
-        )
-        meaning = "What was refused since the node was started, by reason"
-        yield _filled(
-            CounterMetricFamily("colme_refused", meaning, labels=(*_LABELS, "reason")),
-            reports,
-            [_labelled(one["refused"]) for one in reports],
-        )
-        meaning = "Seconds from a query to its reply, of the latest ones, by quantile"
-        delays = [one.get("delay", {}) for one in reports]
-        yield _filled(
-            GaugeMetricFamily("colme_query_seconds", meaning, labels=(*_LABELS, "quantile")),
-            reports,
-            [{(_QUANTILES[p],): one[p] for p in _QUANTILES if p in one} for one in delays],
-        )
+        numbers: dict[str, GaugeMetricFamily | CounterMetricFamily] = {
+            word: kind(name, meaning, labels=_LABELS)
+            for kind, table in ((GaugeMetricFamily, _GAUGES), (CounterMetricFamily, _COUNTERS))
+            for word, (name, meaning) in table.items()
+        }
+        messages = CounterMetricFamily("colme_messages", _MESSAGES, labels=(*_LABELS, "kind"))
+        refused = CounterMetricFamily("colme_refused", _REFUSED, labels=(*_LABELS, "reason"))
+        delays = GaugeMetricFamily("colme_query_seconds", _DELAYS, labels=(*_LABELS, "quantile"))
+        for report in self._reports():
+            whose, counts = (report["fleet"], report["agent"]), report["messages"]
+            totals = {"ticks": 0, "skipped": 0} | counts | report
+            for word, family in numbers.items():
+                if totals[word] is not None:
+                    family.add_metric(whose, totals[word])
+            for kind, count in counts.items():
+                if kind not in _COUNTERS:
+                    messages.add_metric((*whose, kind), count)
+            for reason, count in report["refused"].items():
+                refused.add_metric((*whose, reason), count)
+            for word, seconds in report.get("delay", {}).items():
+                if word in _QUANTILES and seconds is not None:
+                    delays.add_metric((*whose, _QUANTILES[word]), seconds)
+        yield from (*numbers.values(), messages, refused, delays)
 
 
-def _labelled(
-    values: Mapping[str, float], without: Container[str] = ()
-) -> dict[tuple[str, ...], float | None]:
-    return {(label,): value for label, value in values.items() if label not in without}
-
-
-def _filled(
-    family: GaugeMetricFamily | CounterMetricFamily,
-    reports: Sequence[Mapping[str, Any]],
-    values: Sequence[Mapping[tuple[str, ...], float | None]],
-) -> Metric:
-    """Return a metric with the values of each report, by the labels that they add."""
-    for report, found in zip(reports, values, strict=True):
-        for labels, value in found.items():
-            if value is not None:
-                family.add_metric((report["fleet"], report["agent"], *labels), value)
-    return family
-
-
-class Metrics:
-    """A page of metrics that is served until closed.
-
-    Examples
-    --------
-    >>> metrics = serve_metrics("127.0.0.1:0", lambda: [])
-    >>> metrics.port > 0
-    True
-    >>> metrics.close()
-    """
-
-    def __init__(self, server: WSGIServer, thread: Thread) -> None:
-        self._server, self._thread = server, thread
-
-    @property
-    def port(self) -> int:
-        """The port of the page."""
-        return self._server.server_port
-
-    def close(self) -> None:
-        """Stop serving the page."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Metrics:
-    """Serve what nodes report as metrics, at that address only.
+@contextmanager
+def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Iterator[int]:
+    """Serve what nodes report as metrics, at that address only; give the port.
 
     Parameters
     ----------
@@ -136,12 +90,12 @@ def serve_metrics(address: str, reports: Reports, insecure: bool = False) -> Met
     Examples
     --------
     >>> from urllib.request import urlopen
-    >>> metrics = serve_metrics("127.0.0.1:0", lambda: [])
-    >>> with urlopen(f"http://127.0.0.1:{metrics.port}/metrics") as page:
-    ...     "colme_estimate" in page.read().decode()
+    >>> with serve_metrics("127.0.0.1:0", lambda: []) as port:
+    ...     with urlopen(f"http://127.0.0.1:{port}/metrics") as page:
+    ...         "colme_estimate" in page.read().decode()
     True
-    >>> metrics.close()
-    >>> serve_metrics("0.0.0.0:9100", lambda: [])
+    >>> with serve_metrics("0.0.0.0:9100", lambda: []):
+    ...     pass
     Traceback (most recent call last):
     ValueError: metrics are for this machine, like 127.0.0.1:9100; received 0.0.0.0:9100: let \
 anybody read them with --insecure
@@ -158,4 +112,9 @@ anybody read them with --insecure
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
         raise OSError(f"cannot serve metrics at {address}: {error.strerror or error}") from None
-    return Metrics(server, thread)
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from colme.live.fleet.fleet_settings import Lie
+from colme.live.fleet.fleet_settings import FleetSettings
 from colme.messages import Reply
 
 ReplyFilter: TypeAlias = Callable[[Reply], Reply]
@@ -25,32 +25,25 @@ _REACH = 10
 """A random count is at most this many times the true one."""
 
 
-def reply_filter(
-    lie: Lie, shift: float, low: float, high: float, seed: int, agent: int
-) -> ReplyFilter:
-    """Return a function from the true reply of a liar to its false one.
+def reply_filter(settings: FleetSettings, agent: int) -> ReplyFilter | None:
+    """Return a function from the true reply of an agent to its false one; None: it does not lie.
 
-    Parameters
-    ----------
-    lie
-        shifted (another mean), inflated (another mean, and far more samples) or random (any mean,
-        any count).
-    shift
-        By how much the mean is moved, unless it is random.
-    low, high
-        Ends of the range of random means.
-    seed, agent
-        What random replies depend on.
+    Random means are those of the problem, or at most `shift` beyond them.
 
     Examples
     --------
-    >>> reply = Reply("b", 0.5, 10, squares=2.0)
-    >>> reply_filter("shifted", 0.25, 0.0, 1.0, seed=1, agent=3)(reply).mean
-    0.75
-    >>> reply_filter("inflated", 0.25, 0.0, 1.0, seed=1, agent=3)(reply).count
-    1000
+    >>> from colme.problem import Problem
+    >>> problem = Problem.gaussian([0.2], n_agents=3, sigma=0.5)
+    >>> settings = FleetSettings(problem=problem, liars=1.0, lie="inflated", shift=0.25)
+    >>> false = reply_filter(settings, agent=2)(Reply("2", 0.5, 10, squares=2.0))
+    >>> false.mean, false.count
+    (0.75, 1000)
     """
-    rng = np.random.default_rng([seed, agent])
+    if agent not in settings.liar_numbers:
+        return None
+    shift, means = settings.shift, settings.problem.true_means
+    low, high = float(means.min()) - abs(shift), float(means.max()) + abs(shift)
+    rng = np.random.default_rng([settings.seed, agent])
 
     def shifted(reply: Reply) -> Reply:
         return replace(reply, mean=reply.mean + shift)
@@ -65,7 +58,7 @@ def reply_filter(
         count = int(rng.integers(1, most, endpoint=True))
         return _with_count(replace(reply, mean=float(rng.uniform(low, high))), count)
 
-    return {"shifted": shifted, "inflated": inflated, "random": random}[lie]
+    return {"shifted": shifted, "inflated": inflated, "random": random}[settings.lie]
 
 
 def _with_count(reply: Reply, count: int) -> Reply:

@@ -14,7 +14,7 @@ from typing import Any
 
 from colme._files import replacing
 from colme._settings import Table
-from colme.live.connection_config import ConnectionConfig, Mode
+from colme.live.connection_config import ConnectionConfig
 from colme.live.fleet.fleet_problem import ProblemRecord
 from colme.live.fleet.fleet_settings import FleetSettings
 from colme.live.keys import Authority
@@ -28,16 +28,13 @@ class HostSpec(Table):
 
     Examples
     --------
-    >>> HostSpec(agents=(0, 2), state=Path("process-0"), mode="peer").keys is None
-    True
+    >>> HostSpec(agents=(0, 2), state=Path("process-0"), connection=ConnectionConfig("peer")).agents
+    (0, 2)
     """
 
     agents: tuple[int, ...]
     state: Path
-    mode: Mode
-    listen: tuple[str, ...] = ()
-    connect: tuple[str, ...] = ()
-    keys: Path | None = None
+    connection: ConnectionConfig
 
 
 class ProcessSpec(Table):
@@ -47,7 +44,8 @@ class ProcessSpec(Table):
     --------
     >>> from colme.problem import Problem
     >>> settings = FleetSettings(problem=Problem.gaussian([0.2], n_agents=3, sigma=0.5))
-    >>> host = HostSpec(agents=(0, 2), state=Path("process-0"), mode="peer")
+    >>> connection = ConnectionConfig("peer")
+    >>> host = HostSpec(agents=(0, 2), state=Path("process-0"), connection=connection)
     >>> ProcessSpec(settings=settings, hosts=(host,)).agents
     (0, 2)
     """
@@ -95,7 +93,7 @@ class FleetLayout:
     ...     layout = FleetLayout(FleetSettings(problem=problem, mode="client"), Path(place))
     >>> [spec.agents for spec in layout.processes]
     [(0, 2, 4), (1, 3)]
-    >>> layout.router.hosts[0].listen == layout.watcher.connect
+    >>> layout.router.hosts[0].connection.listen == layout.watcher.connect
     True
     """
 
@@ -104,61 +102,35 @@ class FleetLayout:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._settings = settings
         self._check_same()
-        self._keys = self._issue_keys() if settings.tls else {}
-        groups = [self._groups(process) for process in range(settings.processes)]
+        keys = self._issue_keys() if settings.tls else {}
+        names, n, mode = settings.names, settings.processes, settings.mode_of_agents
+        # Seals are in the name of one agent: with keys each has a host of its own.  Hosts take
+        # turns in going to the processes, so the first n are the first ones of each process.
+        step = len(names) if settings.tls else n
+        groups = [tuple(range(first, len(names), step)) for first in range(step)]
         self.router: ProcessSpec | None = None
-        mode: Mode = "client" if settings.is_routed else "peer"
-        if settings.is_routed:
+        if mode == "client":
             known = tuple(free_addresses(1))
-            listen: list[list[tuple[str, ...]]] = [[()] * len(hosts) for hosts in groups]
-            router = HostSpec(
-                agents=(),
-                state=self.folder,
-                mode="router",
-                listen=known,
-                keys=self._keys.get(_ROUTER),
-            )
+            listen: list[tuple[str, ...]] = [()] * step
+            meeting = ConnectionConfig("router", known, keys=keys.get(_ROUTER))
+            router = HostSpec(agents=(), state=self.folder, connection=meeting)
             self.router = ProcessSpec(settings=settings, hosts=(router,))
         else:
-            free = iter(free_addresses(sum(map(len, groups))))
-            listen = [[(next(free),) for _ in hosts] for hosts in groups]
+            listen = [(address,) for address in free_addresses(step)]
             # Every host connects to the first host of each process, and learns of the rest there.
-            known = tuple(hosts[0][0] for hosts in listen)
+            known = tuple(own[0] for own in listen[:n])
+        hosts = []
+        for agents, own in zip(groups, listen, strict=True):
+            name = names[agents[0]]
+            others = tuple(address for address in known if address not in own)
+            state = self.folder / (f"agent-{name}" if settings.tls else f"process-{agents[0]}")
+            connection = ConnectionConfig(mode, own, others, keys.get(name))
+            hosts.append(HostSpec(agents=agents, state=state, connection=connection))
         self.processes = tuple(
-            ProcessSpec(
-                settings=settings,
-                hosts=tuple(
-                    self._host(process, agents, mode, own, known)
-                    for agents, own in zip(groups[process], listen[process], strict=True)
-                ),
-            )
-            for process in range(settings.processes)
+            ProcessSpec(settings=settings, hosts=tuple(hosts[k::n])) for k in range(n)
         )
         own = ("127.0.0.1:0",) if mode == "peer" else ()
-        self.watcher = ConnectionConfig(mode, own, known, self._keys.get(_WATCHER))
-
-    def _groups(self, process: int) -> list[tuple[int, ...]]:
-        """Return which agents of a process share a host; seals are in the name of one agent."""
-        agents = range(process, self._settings.problem.n_agents, self._settings.processes)
-        return [(agent,) for agent in agents] if self._settings.tls else [tuple(agents)]
-
-    def _host(
-        self,
-        process: int,
-        agents: tuple[int, ...],
-        mode: Mode,
-        listen: tuple[str, ...],
-        known: tuple[str, ...],
-    ) -> HostSpec:
-        name = self._settings.names[agents[0]]
-        return HostSpec(
-            agents=agents,
-            state=self.folder / (f"agent-{name}" if self._settings.tls else f"process-{process}"),
-            mode=mode,
-            listen=listen,
-            connect=tuple(address for address in known if address not in listen),
-            keys=self._keys.get(name),
-        )
+        self.watcher = ConnectionConfig(mode, own, known, keys.get(_WATCHER))
 
     def _issue_keys(self) -> dict[str, Path]:
         """Return the folders of keys, made if they are missing."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -84,6 +85,7 @@ ProblemField = Annotated[
 """A problem among settings, which are written down and read again."""
 
 
+@dataclass(eq=False)
 class AgentStream:
     """The samples of one agent: each depends on the seed, the agent and its number alone.
 
@@ -109,34 +111,35 @@ class AgentStream:
     (300, True)
     """
 
-    def __init__(
-        self, problem: Problem, seed: int, agent: int, interval: float, length: int | None = None
-    ) -> None:
-        self._seed, self._agent = seed, agent
-        self._interval, self._length = interval, length
-        sigmas = getattr(problem.noise, "sigmas", ())
-        noise = Gaussian(sigmas[agent]) if sigmas else problem.noise
-        changes = [
-            Change(one.time, [0], one.mean) for one in problem.changes if agent in one.agents
-        ]
-        self._problem = Problem([0], problem.true_means[[agent]], noise, changes)
+    problem: Problem
+    seed: int
+    agent: int
+    interval: float
+    length: int | None = None
+
+    def __post_init__(self) -> None:
+        whole, agent = self.problem, self.agent
+        sigmas = getattr(whole.noise, "sigmas", ())
+        noise = Gaussian(sigmas[agent]) if sigmas else whole.noise
+        changes = [Change(one.time, [0], one.mean) for one in whole.changes if agent in one.agents]
+        self._own = Problem([0], whole.true_means[[agent]], noise, changes)
 
     def block(self, number: int) -> list[float]:
         """Return the samples of a block, counted from 0."""
         times = np.arange(number * BLOCK, (number + 1) * BLOCK) + 1
-        rng = np.random.default_rng([self._seed, self._agent, number])
+        rng = np.random.default_rng([self.seed, self.agent, number])
         drawn = np.empty((BLOCK, 1))
-        self._problem.noise.fill(rng, self._problem.true_means_at(times), drawn)
+        self._own.noise.fill(rng, self._own.true_means_at(times), drawn)
         samples: list[float] = drawn[:, 0].tolist()
         return samples
 
     async def after(self, n: int) -> AsyncIterator[float]:
         """Give the samples after the n-th, each when it is due; overdue ones at once."""
         begin, number, block = running_clock(), -1, []
-        for i in range(n, 2**53 if self._length is None else self._length):
+        for i in range(n, 2**53 if self.length is None else self.length):
             if i // BLOCK != number:
                 number = i // BLOCK
                 block = self.block(number)
-            due = begin + (i - n + 1) * self._interval
+            due = begin + (i - n + 1) * self.interval
             await asyncio.sleep(max(0.0, due - running_clock()))
             yield block[i % BLOCK]

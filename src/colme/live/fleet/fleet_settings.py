@@ -64,8 +64,8 @@ class FleetSettings(AgentSettings, LiarSettings):
     --------
     >>> problem = Problem.gaussian([0.2, 0.8], n_agents=12, sigma=0.5)
     >>> settings = FleetSettings(problem=problem, liars=0.1)
-    >>> settings.names[:2], settings.is_routed, settings.liar_numbers
-    (('00', '01'), False, (4,))
+    >>> settings.names[:2], settings.mode_of_agents, settings.liar_numbers
+    (('00', '01'), 'peer', (4,))
     >>> settings.sigma, settings.max_agents, settings.room
     (0.5, 12, None)
     """
@@ -131,11 +131,9 @@ class FleetSettings(AgentSettings, LiarSettings):
         return tuple(f"{agent:0{width}d}" for agent in range(n_agents))
 
     @property
-    def is_routed(self) -> bool:
-        """Whether agents meet at a router."""
-        if self.mode is None:
-            return self.problem.n_agents > _FEW
-        return self.mode == "client"
+    def mode_of_agents(self) -> Literal["client", "peer"]:
+        """The mode: the one chosen, or the one that fits the number of agents."""
+        return self.mode or ("client" if self.problem.n_agents > _FEW else "peer")
 
     @property
     def schedule(self) -> Schedule:

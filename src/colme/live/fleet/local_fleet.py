@@ -74,7 +74,10 @@ class LocalFleet:
 
     async def start(self) -> None:
         """Start everything; agents find each other within about a second."""
-        layout = self.layout = await asyncio.to_thread(FleetLayout, self.settings, self._folder())
+        folder = self.settings.state
+        if folder is None:
+            folder = self._temporary = Path(tempfile.mkdtemp(prefix="colme-fleet-"))
+        layout = self.layout = await asyncio.to_thread(FleetLayout, self.settings, folder)
         if layout.router is not None:
             self._processes["router"] = ChildProcess(layout.router, layout.folder / "router.log")
         for k, spec in enumerate(layout.processes):
@@ -138,10 +141,8 @@ class LocalFleet:
         names = [self.settings.names[agent] for agent in spec.agents]
         if self.settings.in_step:  # agents in step report once more when they end
             return self.present.issuperset(names)
-        steps = self.settings.steps or 0
-        return all(name in self.snapshots for name in names) and all(
-            self.snapshots[name]["samples"] >= steps for name in names
-        )
+        steps, nothing = self.settings.steps or 0, {"samples": -1}
+        return all(self.snapshots.get(name, nothing)["samples"] >= steps for name in names)
 
     def check(self) -> None:
         """Raise ValueError, with its reason, if a process has ended by itself."""
@@ -173,9 +174,3 @@ class LocalFleet:
             known = ", ".join(str(one) for one in self._processes) or "none: the fleet is stopped"
             raise ValueError(f"no process {name!r} in this fleet; there are {known}")
         return self._processes[name]
-
-    def _folder(self) -> Path:
-        if self.settings.state is not None:
-            return self.settings.state
-        self._temporary = Path(tempfile.mkdtemp(prefix="colme-fleet-"))
-        return self._temporary

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import logging
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from colme.live.background import exit_if_busy
-from colme.live.connection_config import ConnectionConfig
-from colme.live.fleet.false_replies import ReplyFilter, reply_filter
+from colme.live.fleet.false_replies import reply_filter
 from colme.live.fleet.fleet_layout import HostSpec, ProcessSpec
 from colme.live.fleet.fleet_problem import AgentStream
 from colme.live.host import Host, HostedAgent
@@ -49,10 +48,12 @@ class ProcessRunner:
     Examples
     --------
     >>> from pathlib import Path
+    >>> from colme.live.connection_config import ConnectionConfig
     >>> from colme.live.fleet import FleetSettings
     >>> from colme.problem import Problem
     >>> settings = FleetSettings(problem=Problem.gaussian([0.2], n_agents=3, sigma=0.5))
-    >>> router = HostSpec(agents=(), state=Path(), mode="router", listen=("127.0.0.1:0",))
+    >>> connection = ConnectionConfig("router", listen=("127.0.0.1:0",))
+    >>> router = HostSpec(agents=(), state=Path(), connection=connection)
     >>> async def main() -> None:
     ...     runner = ProcessRunner(ProcessSpec(settings=settings, hosts=(router,)), print)
     ...     asyncio.get_running_loop().call_later(0.01, runner.stop)
@@ -60,7 +61,7 @@ class ProcessRunner:
     >>> asyncio.run(main())
     """
 
-    def __init__(self, spec: ProcessSpec, on_finished: Callable[[], None]) -> None:
+    def __init__(self, spec: ProcessSpec, on_finished: Callable[[], object]) -> None:
         self._spec, self._settings = spec, spec.settings
         self._on_finished = on_finished
         self._busy = {self._settings.names[agent] for agent in spec.agents}
@@ -81,53 +82,40 @@ class ProcessRunner:
             host.stop()
 
     def _open(self, spec: HostSpec) -> Coroutine[Any, Any, None]:
-        settings = self._settings
-        if spec.mode == "router":
-            router = Router(
-                RouterSettings(fleet=settings.fleet, listen=spec.listen, keys=spec.keys)
-            )
+        settings, way = self._settings, spec.connection
+        if way.mode == "router":
+            router = Router(RouterSettings(fleet=settings.fleet, listen=way.listen, keys=way.keys))
             self._running.append(router)
             return router.run()
+        identity = None if way.keys is None else Identity.load(way.keys)
         host = Host(
             settings.fleet,
             spec.state,
-            ConnectionConfig(spec.mode, spec.listen, spec.connect, spec.keys),
+            way,
             settings.schedule,
-            identity=None if spec.keys is None else Identity.load(spec.keys),
+            identity=identity,
             sync=settings.sync,
         )
         self._running.append(host)
         return host.run([self._hosted(agent) for agent in spec.agents], self._note)
 
     def _hosted(self, number: int) -> HostedAgent:
-        names = self._settings.names
-        agent = self._settings.agent(names[number], names if self._settings.in_step else ())
-        return HostedAgent(
-            agent,
-            IteratorSource(self._samples(number)),
-            self._settings.reply_checks(agent),
-            reply_filter=self._reply_filter(number),
-        )
-
-    def _reply_filter(self, number: int) -> ReplyFilter | None:
-        settings, means = self._settings, self._settings.problem.true_means
-        if number not in settings.liar_numbers:
-            return None
-        reach = abs(settings.shift)
-        ends = float(means.min()) - reach, float(means.max()) + reach
-        return reply_filter(settings.lie, settings.shift, *ends, settings.seed, number)
-
-    def _samples(self, number: int) -> Callable[[int], AsyncIterator[float]]:
-        settings = self._settings
+        settings, name = self._settings, self._settings.names[number]
+        agent = settings.agent(name, settings.names if settings.in_step else ())
         stream = AgentStream(
             settings.problem, settings.seed, number, settings.interval, settings.steps
         )
 
         def after(n: int) -> AsyncIterator[float]:
-            self._note({"agent": settings.names[number], "samples": n})
+            self._note({"agent": name, "samples": n})
             return stream.after(n)
 
-        return after
+        return HostedAgent(
+            agent,
+            IteratorSource(after),
+            settings.reply_checks(agent),
+            reply_filter=reply_filter(settings, number),
+        )
 
     def _note(self, report: dict[str, Any]) -> None:
         """Note how many samples an agent has taken."""
@@ -164,7 +152,8 @@ def main() -> int:
 
 
 async def _run(spec: ProcessSpec) -> None:
-    loop, runner = asyncio.get_running_loop(), ProcessRunner(spec, _report_finished)
+    loop = asyncio.get_running_loop()
+    runner = ProcessRunner(spec, partial(os.write, 1, b'{"finished": true}\n'))
 
     def stop() -> None:
         signal.alarm(_PATIENCE)
@@ -178,10 +167,6 @@ async def _run(spec: ProcessSpec) -> None:
     stop_on_signals(stop)
     loop.add_reader(0, read)
     await runner.run()
-
-
-def _report_finished() -> None:
-    os.write(1, json.dumps({"finished": True}).encode() + b"\n")
 
 
 if __name__ == "__main__":

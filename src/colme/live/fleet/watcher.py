@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, Field, ValidationError
@@ -73,6 +74,7 @@ def read_snapshot(payload: bytes) -> dict[str, Any]:
     return {"delay": {}} | report
 
 
+@dataclass(eq=False)
 class Watcher:
     """A listener in a fleet.  Must be made and used within a running event loop.
 
@@ -103,19 +105,17 @@ class Watcher:
     {}
     """
 
-    def __init__(
-        self,
-        connection: ConnectionConfig,
-        fleet: str,
-        on_snapshot: Callable[[dict[str, Any]], None] | None = None,
-    ) -> None:
+    connection: ConnectionConfig
+    fleet: str
+    on_snapshot: Callable[[dict[str, Any]], None] | None = None
+
+    def __post_init__(self) -> None:
         self.snapshots: dict[str, dict[str, Any]] = {}
         self.present: set[str] = set()
         self.is_connected = False
         self._opening: asyncio.Task[None] | None = None
-        self._fleet, self._on_snapshot = fleet, on_snapshot
         self._arrived: dict[str, float] = {}
-        self._link = Link(connection, fleet)
+        self._link = Link(self.connection, self.fleet)
         self._link.follow(self._take)
         self._link.watch(self.present.add, self.present.discard)
 
@@ -149,9 +149,9 @@ class Watcher:
             report = read_snapshot(payload)
         except ValueError:
             return
-        if (report["fleet"], report["agent"]) != (self._fleet, name):
+        if (report["fleet"], report["agent"]) != (self.fleet, name):
             return
         self.snapshots[name] = report
         self._arrived[name] = running_clock()
-        if self._on_snapshot is not None:
-            self._on_snapshot(report)
+        if self.on_snapshot is not None:
+            self.on_snapshot(report)

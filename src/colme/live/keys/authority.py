@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +33,7 @@ _LONGEST_CERTIFICATE = 3000
 """In bytes: it travels with each reply of its device, in one frame."""
 
 
+@dataclass(eq=False, repr=False)
 class Authority:
     """A fleet's own authority, kept in one private folder on one machine.
 
@@ -48,13 +50,12 @@ class Authority:
     ['ca.pem', 'device.key', 'device.pem', 'members']
     """
 
-    def __init__(
-        self, folder: Path, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey
-    ) -> None:
-        self.folder = folder
-        self.fleet = fleet_of(certificate)
-        self._certificate = certificate
-        self._key = key
+    folder: Path
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    def __post_init__(self) -> None:
+        self.fleet = fleet_of(self.certificate)
 
     def __repr__(self) -> str:
         return f"Authority({str(self.folder)!r}, fleet={self.fleet!r})"
@@ -104,7 +105,7 @@ class Authority:
     @property
     def days_left(self) -> int:
         """Whole days for which the authority is still valid; negative once it has expired."""
-        return int((self._certificate.not_valid_after_utc.timestamp() - time.time()) // 86400)
+        return int((self.certificate.not_valid_after_utc.timestamp() - time.time()) // 86400)
 
     def issue(
         self, name: str, hosts: Iterable[str] = (), days: int = DEVICE_DAYS, renew: bool = False
@@ -166,7 +167,7 @@ class Authority:
     ) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
         key = new_key()
         certificate = certify_device(
-            name, key.public_key(), self._certificate, self._key, hosts=hosts, days=days
+            name, key.public_key(), self.certificate, self.key, hosts=hosts, days=days
         )
         length = len(certificate.public_bytes(Encoding.DER))
         if length > _LONGEST_CERTIFICATE:
@@ -180,7 +181,7 @@ class Authority:
         self, name: str, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate
     ) -> Path:
         with replacing_folder(self.folder / name) as draft:
-            files.write_certificate(draft / files.AUTHORITY_CERTIFICATE, self._certificate)
+            files.write_certificate(draft / files.AUTHORITY_CERTIFICATE, self.certificate)
             files.write_certificate(draft / files.DEVICE_CERTIFICATE, certificate)
             files.write_key(draft / files.DEVICE_KEY, key)
             files.write_members(draft / files.MEMBERS, ())

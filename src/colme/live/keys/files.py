@@ -65,11 +65,8 @@ def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     ...     stat.filemode((Path(place) / "a.key").stat().st_mode)
     '-rw-------'
     """
-    text = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+    form = serialization.PrivateFormat.PKCS8
+    text = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -18,18 +19,20 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from colme.live.keys import files
-from colme.live.keys.certificates import Holder, fleet_of, verify
+from colme.live.keys.certificates import fleet_of, verify
 from colme.live.wire import Refused, SealedReply
 
 _ALGORITHM = ec.ECDSA(hashes.SHA256())
+_COPY = "copy the whole folder that 'colme keys issue' has made for this device"
 _PURPOSE = b"colme seal 1\0"  # a signature made for anything else is not a seal
 
 
+@dataclass(eq=False, repr=False)
 class Identity:
     """Who a device is: the folder that its fleet's authority has issued to it.
 
-    `Identity.load` reads it.  The paths are for TLS; `seal` and `open` prove who said what,
-    whichever way it came.
+    `Identity.load` reads it.  TLS takes the files in `folder`; `seal` and `open` prove who said
+    what, whichever way it came.
 
     Examples
     --------
@@ -46,24 +49,33 @@ class Identity:
     colme.live.wire.Refused: the signature in the name of a is wrong
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        authority: x509.Certificate,
-        certificate: x509.Certificate,
-        key: ec.EllipticCurvePrivateKey,
-        members: tuple[str, ...],
-    ) -> None:
-        self.ca_path = folder / files.AUTHORITY_CERTIFICATE
-        self.certificate_path = folder / files.DEVICE_CERTIFICATE
-        self.key_path = folder / files.DEVICE_KEY
-        self.members = members
-        self.fleet = fleet_of(authority)
-        self._authority = authority
-        self._certificate = certificate.public_bytes(Encoding.DER)
-        self._key = key
-        self._own = self._checked(certificate)
-        self.name = self._own.name
+    folder: Path
+    authority: x509.Certificate
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+    members: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self.fleet = fleet_of(self.authority)
+        self._certificate = self.certificate.public_bytes(Encoding.DER)
+        path = self.folder / files.DEVICE_CERTIFICATE
+        try:
+            self._own = own = verify(self._certificate, self.authority)
+        except Exception:
+            above = self.folder / files.AUTHORITY_CERTIFICATE
+            raise ValueError(
+                f"{path} was not issued by the authority in {above}: {_COPY}"
+            ) from None
+        if self.key.public_key() != self.certificate.public_key():
+            key = self.folder / files.DEVICE_KEY
+            raise ValueError(f"{key} is not the key of {path}: {_COPY}")
+        if not own.is_valid_now():
+            start, end = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (own.start, own.end))
+            raise ValueError(
+                f"{path} is valid from {start} to {end} and not today: set this machine's clock, "
+                f"or issue {own.name} again with --renew"
+            )
+        self.name = own.name
 
     def __repr__(self) -> str:
         return f"Identity({self.name!r}, fleet={self.fleet!r}, days_left={self.days_left})"
@@ -77,9 +89,7 @@ class Identity:
             key = files.read_key(folder / files.DEVICE_KEY)
             members = files.read_members(folder / files.MEMBERS)
         except ValueError as error:
-            raise ValueError(
-                f"{error}: copy the whole folder that 'colme keys issue' has made for this device"
-            ) from None
+            raise ValueError(f"{error}: {_COPY}") from None
         return cls(folder, authority, certificate, key, members)
 
     @property
@@ -89,7 +99,7 @@ class Identity:
 
     def seal(self, payload: bytes, context: bytes) -> SealedReply:
         """Sign a payload together with a context that the receiver knows as well."""
-        signature = self._key.sign(_signed(payload, context), _ALGORITHM)
+        signature = self.key.sign(_signed(payload, context), _ALGORITHM)
         return SealedReply(payload, self._certificate, signature)
 
     def open(self, sealed: SealedReply, context: bytes) -> str:
@@ -99,7 +109,7 @@ class Identity:
         and "forged" for a signature that its holder has not made.
         """
         try:
-            holder = verify(sealed.certificate, self._authority)
+            holder = verify(sealed.certificate, self.authority)
         except Exception:  # the bytes of a stranger can be wrong in any way
             raise Refused("stranger", f"no certificate of fleet {self.fleet}'s authority") from None
         if holder.fleet != self.fleet:
@@ -113,29 +123,6 @@ class Identity:
                 "forged", f"the signature in the name of {holder.name} is wrong"
             ) from None
         return holder.name
-
-    def _checked(self, certificate: x509.Certificate) -> Holder:
-        """Return what the device's own certificate says, or raise ValueError."""
-        path = self.certificate_path
-        try:
-            own = verify(self._certificate, self._authority)
-        except Exception:
-            raise ValueError(
-                f"{path} was not issued by the authority in {self.ca_path}: copy the whole folder "
-                "that 'colme keys issue' has made for this device"
-            ) from None
-        if self._key.public_key() != certificate.public_key():
-            raise ValueError(
-                f"{self.key_path} is not the key of {path}: copy the whole folder that "
-                "'colme keys issue' has made for this device"
-            )
-        if not own.is_valid_now():
-            start, end = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (own.start, own.end))
-            raise ValueError(
-                f"{path} is valid from {start} to {end} and not today: set this machine's clock, "
-                f"or issue {own.name} again with --renew"
-            )
-        return own
 
 
 def _signed(payload: bytes, context: bytes) -> bytes:

@@ -10,10 +10,8 @@ import asyncio
 import contextlib
 import json
 
-from colme.live.sources.sample_text import LineSplitter
+from colme.live.sources.sample_text import CHUNK, LineSplitter
 
-CHUNK = 65536
-"""Bytes read at once."""
 MOST_UNREAD = 65536
 """Bytes of answers kept for a device that does not read them: where asyncio says to wait."""
 
@@ -26,8 +24,8 @@ class DeviceConnection:
 
     Attributes
     ----------
-    greeted
-        Whether the device knows where to begin.
+    acknowledged
+        Up to which line the device knows that all are durable; None: it does not know yet.
     ended
         Whether the device has sent all it will send.
 
@@ -49,7 +47,7 @@ class DeviceConnection:
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.greeted = False
+        self.acknowledged: int | None = None
         self.ended = False
         self._is_stuck = False
         self._reader = reader
@@ -72,6 +70,7 @@ class DeviceConnection:
 
     def acknowledge(self, number: int) -> None:
         """Tell the device up to which line all are durable; then `flush`."""
+        self.acknowledged = number
         self._send({"acknowledged": number})
 
     async def refuse(self, number: int, reason: str) -> None:

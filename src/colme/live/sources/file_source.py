@@ -19,17 +19,11 @@ from typing import Self
 
 from colme import _check
 from colme.live.sources.sample_source import JsonPosition, OnBad, Sample, log_refusal, sample_of
-from colme.live.sources.sample_text import LineSplitter
+from colme.live.sources.sample_text import CHUNK, SHOWN, LineSplitter
 
 HEAD = 1024
 """Bytes at the start of a file by which it is recognised: its inode number alone is not enough, as
 a new file often gets the number of one just removed."""
-
-CHUNK = 65536
-"""Bytes read at once."""
-
-SHOWN = 60
-"""Bytes of an incomplete line that a message repeats."""
 
 
 class FileSource:
@@ -88,7 +82,8 @@ class FileSource:
                 replaced = self._is_replaced(file)
                 data = self._read(file)
                 for line, position in file.lines(data):
-                    sample = self._sample(line, position)
+                    where = f"{self.path}, line before byte {position.offset}"
+                    sample = sample_of(line, position.to_text(), where, self._on_bad)
                     if sample is not None:
                         yield sample
                 if replaced and not data:
@@ -137,12 +132,6 @@ class FileSource:
         ignored = f", ignoring its incomplete last line {rest[:SHOWN]!r}" if rest else ""
         self._on_bad(f"{self.path} was replaced by another file: continuing with it{ignored}")
         file.close()
-
-    def _sample(self, line: bytes, position: FilePosition) -> Sample | None:
-        def refuse(reason: str) -> None:
-            self._on_bad(f"{self.path}, line before byte {position.offset}: {reason}")
-
-        return sample_of(line, position.to_text(), refuse)
 
     async def _pause(self) -> None:
         with contextlib.suppress(TimeoutError):

@@ -73,12 +73,7 @@ class PendingMessages:
         self._messages: list[_Message] = []
 
     def take(
-        self,
-        identifier: int,
-        payload: bytes,
-        *,
-        is_marked: bool = False,
-        is_retained: bool = False,
+        self, identifier: int, payload: bytes, *, is_marked: bool = False, is_retained: bool = False
     ) -> Sample | None:
         """Return the sample of a message, or None if it is a repeated one.
 
@@ -103,14 +98,12 @@ class PendingMessages:
 
     def add(self, identifier: int, payload: bytes) -> _Message | None:
         """Add a message without reading it; return None if it came before."""
-        for message in self._messages:
-            if not message.is_announced and (message.identifier, message.payload) == (
-                identifier,
-                payload,
-            ):
-                message.is_announced = True
-                return None
         message = _Message(self._last.samples, identifier, payload)
+        for one in self._messages:
+            is_same = (one.identifier, one.payload) == (identifier, payload)
+            if is_same and not one.is_announced:
+                one.is_announced = True
+                return None
         if identifier:
             self._messages.append(message)
         return message

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 from colme import _check
-from colme.live.sources.sample_text import parse
+from colme.live.sources.sample_text import parse_numbered
 
 
 @dataclass(frozen=True)
@@ -130,20 +130,20 @@ def count_of(position: str | None) -> int:
     return int(position)
 
 
-def sample_of(line: bytes, position: str, on_bad: OnBad) -> Sample | None:
-    """Return the sample in a line, or None if the line is blank or refused.
+def sample_of(line: bytes, position: str, where: str, on_bad: OnBad) -> Sample | None:
+    """Return the sample in a line, or None if the line is blank, or refused with where it is.
 
     Examples
     --------
-    >>> sample_of(b"0.5", "3", on_bad=print)
+    >>> sample_of(b"0.5", "3", "line 3", on_bad=print)
     Sample(value=0.5, position='3')
     """
     if not line.strip():
         return None
     try:
-        return Sample(parse(line), position)
+        return Sample(parse_numbered(line).value, position)
     except ValueError as error:
-        on_bad(str(error))
+        on_bad(f"{where}: {error}")
         return None
 
 

@@ -10,23 +10,27 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from colme import _check
 
+CHUNK = 65536
+"""Bytes read at once: what a pipe holds on Linux."""
 LONGEST_LINE = 4096
 """Bytes of the longest line that is read: room for any record of a device, and for no attack."""
+
+SHOWN = 60
+"""Characters of a line that a message about it repeats."""
 
 ALLOWED = (
     'allowed is a finite number such as 20.5, or a JSON object such as {"value": 20.5}, '
     f"in at most {LONGEST_LINE} bytes"
 )
-SHOWN = 60
-"""Characters of a refused line that its refusal repeats."""
-
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+@dataclass
 class LineSplitter:
     r"""Bytes in, complete lines out, whatever the pieces in which the bytes arrive.
 
@@ -41,27 +45,22 @@ class LineSplitter:
     ([(b'0.7', 4)], b'1')
     """
 
-    def __init__(self) -> None:
-        self._start = b""
-        self._length = 0
+    _start: bytes = b""
+    _length: int = 0
 
     def split(self, data: bytes) -> Iterator[tuple[bytes, int]]:
         """Give each line that `data` completes: what is kept of it, and its length in bytes."""
-        *ends, rest = data.split(b"\n")
-        for end in ends:
-            self._add(end)
-            length = self._length + 1
-            yield self.rest(), length
-        self._add(rest)
+        for number, piece in enumerate(data.split(b"\n")):
+            if number > 0:  # an end of line stood before this piece
+                length = self._length + 1
+                yield self.rest(), length
+            self._start += piece[: LONGEST_LINE + 1 - len(self._start)]
+            self._length += len(piece)
 
     def rest(self) -> bytes:
         """Return the last line if it is incomplete, and forget it."""
         line, self._start, self._length = self._start, b"", 0
         return line
-
-    def _add(self, piece: bytes) -> None:
-        self._start += piece[: LONGEST_LINE + 1 - len(self._start)]
-        self._length += len(piece)
 
 
 class NumberedSample(NamedTuple):
@@ -105,7 +104,13 @@ def parse_numbered(line: bytes | str) -> NumberedSample:
     >>> parse_numbered('{"value": 20.5, "sequence": 7}')
     NumberedSample(value=20.5, sequence=7)
     """
-    text = _text(line)
+    data = line.encode(errors="surrogateescape") if isinstance(line, str) else line
+    if len(data.rstrip(b"\r\n")) > LONGEST_LINE:
+        raise _refusal(data, f"more than {LONGEST_LINE} bytes")
+    try:
+        text = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise _refusal(data, "not UTF-8") from None
     record = {"value": float(text)} if NUMBER.fullmatch(text) else _record(text)
     sequence = record.get("sequence")
     if sequence is not None and (type(sequence) is not int or sequence < 0):
@@ -132,16 +137,6 @@ def as_sample(value: Any) -> float:
             f"a sample must be a finite number of size at most {_check.LARGEST_SAMPLE:g}; "
             f"received {_short(value)}"
         ) from None
-
-
-def _text(line: bytes | str) -> str:
-    data = line.encode(errors="surrogateescape") if isinstance(line, str) else line
-    if len(data.rstrip(b"\r\n")) > LONGEST_LINE:
-        raise _refusal(data, f"more than {LONGEST_LINE} bytes")
-    try:
-        return data.decode("utf-8-sig").strip()
-    except UnicodeDecodeError:
-        raise _refusal(data, "not UTF-8") from None
 
 
 def _record(text: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from colme import _check
@@ -93,18 +94,18 @@ class _Answer(NamedTuple):
     """Why the line of that number is not a sample; None: all lines up to it are durable."""
 
 
+@dataclass
 class _Feed:
-    def __init__(
-        self, address: SocketAddress, values: Any, timeout: float, most_kept: int, on_bad: OnBad
-    ) -> None:
-        self._address = address
-        self._is_log = hasattr(values, "__getitem__")
-        self._values = values
-        self._timeout = timeout
-        self._most_kept = most_kept
-        self._on_bad = on_bad
-        self._reading: asyncio.Task[None] | None = None
-        self.outbox = Outbox(most_kept)
+    address: SocketAddress
+    values: Any
+    timeout: float
+    most_kept: int
+    on_bad: OnBad
+    reading: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self._is_log = hasattr(self.values, "__getitem__")
+        self.outbox = Outbox(self.most_kept)
 
     async def run(self, longest_delay: float) -> None:
         delay, is_finished = FIRST_DELAY, False
@@ -116,18 +117,18 @@ class _Feed:
                 await asyncio.sleep(delay)
             has_progressed = self.outbox.acknowledged > before
             delay = FIRST_DELAY if has_progressed else min(2 * delay, longest_delay)
-        if self._reading is not None:
-            await self._reading  # raises whatever the values raised
+        if self.reading is not None:
+            await self.reading  # raises whatever the values raised
 
     def stop_reading(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
+        if self.reading is not None:
+            self.reading.cancel()
 
     async def _attempt(self) -> bool:
-        async with asyncio.timeout(self._timeout):
-            reader, writer = await self._address.connect()
+        async with asyncio.timeout(self.timeout):
+            reader, writer = await self.address.connect()
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 self._begin((await self._answer(reader)).number)
             return await self._converse(reader, writer)
         finally:
@@ -137,48 +138,43 @@ class _Feed:
 
     def _begin(self, acknowledged: int) -> None:
         if self._is_log:
-            n_logged = len(self._values)
+            n_logged = len(self.values)
             if acknowledged > n_logged:
                 raise ValueError(
                     f"the node has {acknowledged} lines of this source, the log {n_logged}: give "
                     "the whole log, or an iterator if there is none"
                 )
             self.stop_reading()
-            self._reading, self.outbox = None, Outbox(self._most_kept)
+            self.reading, self.outbox = None, Outbox(self.most_kept)
         self.outbox.begin(acknowledged)
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read(acknowledged))
+        if self.reading is None:
+            self.reading = asyncio.create_task(self._read(acknowledged))
 
     async def _read(self, start: int) -> None:
         outbox = self.outbox
         try:
             async for value in self._values_after(start):
-                if self._is_sendable(value):
+                try:
+                    if not self._is_log:  # what is no sample would be kept until one follows
+                        as_sample(value)
+                except ValueError as error:
+                    self.on_bad(f"left out: {error}")
+                else:
                     await outbox.add(value)
         finally:
             outbox.end()
 
     async def _values_after(self, start: int) -> AsyncIterator[float]:
-        values = self._values
+        values = self.values
         if isinstance(values, AsyncIterable):
             async for value in values:
                 yield value
             return
         if self._is_log:  # which may grow meanwhile
-            numbers = itertools.takewhile(lambda n: n < len(self._values), itertools.count(start))
-            values = (self._values[number] for number in numbers)
+            numbers = itertools.takewhile(lambda n: n < len(self.values), itertools.count(start))
+            values = (self.values[number] for number in numbers)
         for value in values:
             yield value
-
-    def _is_sendable(self, value: float) -> bool:
-        if self._is_log:
-            return True  # each has its number, samples or not
-        try:
-            as_sample(value)
-        except ValueError as error:  # it would have to be kept until a sample follows
-            self._on_bad(f"left out: {error}")
-            return False
-        return True
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         sending = asyncio.create_task(self._send(writer))
@@ -199,7 +195,7 @@ class _Feed:
 
     async def _hear(self, reader: asyncio.StreamReader) -> None:
         while True:
-            patience = asyncio.timeout(self._timeout)
+            patience = asyncio.timeout(self.timeout)
             try:
                 async with patience:
                     answer = await self._answer(reader)
@@ -210,7 +206,7 @@ class _Feed:
             if answer.refusal is None:
                 self.outbox.acknowledge(answer.number)
             else:
-                self._on_bad(f"line {answer.number} was refused: {answer.refusal}")
+                self.on_bad(f"line {answer.number} was refused: {answer.refusal}")
                 self.outbox.refuse(answer.number)
 
     async def _answer(self, reader: asyncio.StreamReader) -> _Answer:
@@ -223,5 +219,5 @@ class _Feed:
             reason = str(record.get("reason")) if kind == "refused" else None
             return _Answer(_check.non_negative_int(kind, record[kind]), reason)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self._on_bad(f"the process at {self._address} does not answer as a node does: {error}")
+            self.on_bad(f"the process at {self.address} does not answer as a node does: {error}")
             raise ConnectionError("not a node") from None

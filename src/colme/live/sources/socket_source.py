@@ -11,16 +11,13 @@ import contextlib
 import errno
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from colme.live.sources.changes import Changes
 from colme.live.sources.device_connection import DeviceConnection
-from colme.live.sources.sample_source import OnBad, Sample, count_of, log_refusal, sample_of
+from colme.live.sources.sample_source import OnBad, Sample, count_of, log_refusal
+from colme.live.sources.sample_text import SHOWN, parse
 from colme.live.sources.source_addresses import SocketAddress
-
-SHOWN = 60
-"""Bytes of an incomplete line that a message repeats."""
 
 
 class SocketSource:
@@ -174,19 +171,17 @@ class SocketSource:
         # What the device before sent and is not yet durable must not come twice, nor may its
         # numbers be given to other lines: so the greeting waits for it.
         await until(lambda: self._started and self._is_settled)
-        sent = None
-        while self._is_served(connection) and sent != self._acknowledged:
-            sent = self._acknowledged
-            connection.acknowledge(sent)
-            if not connection.greeted:
-                connection.greeted = True
-                self._changes.notify()
+        while self._is_served(connection) and connection.acknowledged != self._acknowledged:
+            connection.acknowledge(self._acknowledged)
+            self._changes.notify()  # after the first time the device is read
             await connection.flush()
-            await until(partial(self._has_news, connection, sent))
+            await until(
+                lambda: (
+                    connection.acknowledged != self._acknowledged
+                    or (connection.ended and self._is_settled)
+                )
+            )
         connection.close()
-
-    def _has_news(self, connection: DeviceConnection, sent: int) -> bool:
-        return self._acknowledged != sent or (connection.ended and self._is_settled)
 
     @property
     def _is_settled(self) -> bool:
@@ -196,9 +191,11 @@ class SocketSource:
         return connection is self._connection and not self._closed
 
     async def _next_connection(self) -> DeviceConnection | None:
+        """Return the connection of a device that knows where to begin; None: closed."""
+
         def is_ready() -> bool:
-            connection = self._connection
-            return connection is not None and connection.greeted and not connection.ended
+            one = self._connection
+            return one is not None and one.acknowledged is not None and not one.ended
 
         await self._changes.until(lambda: self._closed or is_ready())
         return None if self._closed else self._connection
@@ -206,12 +203,12 @@ class SocketSource:
     async def _sample(
         self, connection: DeviceConnection, line: bytes, number: int
     ) -> Sample | None:
-        reasons: list[str] = []
-        sample = sample_of(line, str(number), reasons.append)
-        for reason in reasons:
-            self._report(number, f": {reason}")
-            await connection.refuse(number, reason)
-        return sample
+        try:
+            return Sample(parse(line), str(number)) if line.strip() else None
+        except ValueError as error:
+            self._report(number, f": {error}")
+            await connection.refuse(number, str(error))
+            return None
 
     def _report(self, number: int, fault: str) -> None:
         self._on_bad(f"line {number} at {self._address}{fault}")

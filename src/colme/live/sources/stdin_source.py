@@ -11,14 +11,14 @@ import errno
 import os
 import stat
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 
 from colme.live.sources.sample_source import OnBad, Sample, log_refusal, sample_of
-from colme.live.sources.sample_text import LineSplitter
-
-CHUNK = 65536
-"""Bytes read at once: what a pipe holds on Linux."""
+from colme.live.sources.sample_text import CHUNK, LineSplitter
 
 
+@dataclass(eq=False)
 class StdinSource:
     r"""The lines of standard input, until it ends.
 
@@ -48,16 +48,16 @@ class StdinSource:
     >>> os.close(reader)
     """
 
-    def __init__(self, descriptor: int = 0, *, on_bad: OnBad = log_refusal) -> None:
-        self._descriptor = descriptor
-        self._on_bad = on_bad
-        self._closed = False
-        self._awake = asyncio.Event()
+    descriptor: int = 0
+    _: KW_ONLY
+    on_bad: OnBad = log_refusal
+    _closed: bool = False
+    _awake: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def samples(self, resume: str | None) -> AsyncIterator[Sample]:
         """Deliver every line from now on; with `resume`, report that nothing can be repeated."""
         if resume is not None:
-            self._on_bad(
+            self.on_bad(
                 "standard input cannot resume: lines read before the last stop and not yet "
                 "durable are lost; use a file: or a socket to lose none"
             )
@@ -68,7 +68,10 @@ class StdinSource:
             lines = [line for line, _ in splitter.split(data)] if data else [splitter.rest()]
             for line in lines:
                 number += 1
-                sample = None if self._closed else self._sample(line, number)
+                if self._closed:
+                    return
+                where = f"line {number} of standard input"
+                sample = sample_of(line, str(number), where, self.on_bad)
                 if sample is not None:
                     yield sample
 
@@ -80,39 +83,28 @@ class StdinSource:
         self._closed = True
         self._awake.set()
 
-    def _sample(self, line: bytes, number: int) -> Sample | None:
-        def refuse(reason: str) -> None:
-            self._on_bad(f"line {number} of standard input: {reason}")
-
-        return sample_of(line, str(number), refuse)
-
     async def _read(self) -> bytes:
+        """Return what has come, once something has; nothing at the end, or once closed."""
+        loop = asyncio.get_running_loop()
         while True:
-            await self._wait_for_data()
+            # A thread could not be stopped while it waits, and the switch to non-blocking reads
+            # that asyncio's own pipes need would change the terminal for the shell as well.
+            await asyncio.sleep(0)
+            if not self._closed and not stat.S_ISREG(os.fstat(self.descriptor).st_mode):
+                self._awake.clear()
+                with suppress(PermissionError):  # always ready, like /dev/null
+                    loop.add_reader(self.descriptor, self._awake.set)
+                    try:
+                        await self._awake.wait()
+                    finally:
+                        loop.remove_reader(self.descriptor)
             if self._closed:
                 return b""
             try:
-                return os.read(self._descriptor, CHUNK)
+                return os.read(self.descriptor, CHUNK)
             except BlockingIOError:
                 continue  # another reader of the same pipe was faster
             except OSError as error:
                 if error.errno != errno.EIO:
                     raise
                 return b""  # the terminal is gone
-
-    async def _wait_for_data(self) -> None:
-        # A thread could not be stopped while it waits, and the switch to non-blocking reads that
-        # asyncio's own pipes need would change the terminal for the shell as well.
-        await asyncio.sleep(0)
-        if self._closed or stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-            return
-        loop = asyncio.get_running_loop()
-        self._awake.clear()
-        try:
-            loop.add_reader(self._descriptor, self._awake.set)
-        except PermissionError:  # always ready, like /dev/null
-            return
-        try:
-            await self._awake.wait()
-        finally:
-            loop.remove_reader(self._descriptor)

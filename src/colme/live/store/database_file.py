@@ -101,9 +101,21 @@ def open_file(folder: Path, fleet: str, *, sync: bool) -> sqlite3.Connection:
             _check_content(path, fleet)
         else:
             _create(path, fleet)
-        return _connect(path, sync)
+        address = path.resolve().as_uri() + "?mode=rw"
+        connection = sqlite3.connect(
+            address, uri=True, timeout=0, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.executescript(_SETTINGS)
+            connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript("BEGIN IMMEDIATE; ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
     except (sqlite3.Error, OSError) as error:
         raise refusal(path, error) from error
+    return connection
 
 
 def _check_head(path: Path) -> None:
@@ -177,19 +189,3 @@ def _create(path: Path, fleet: str) -> None:
         os.fsync(descriptor)  # the new name survives a loss of power too
     finally:
         os.close(descriptor)
-
-
-def _connect(path: Path, sync: bool) -> sqlite3.Connection:
-    address = path.resolve().as_uri() + "?mode=rw"
-    connection = sqlite3.connect(
-        address, uri=True, timeout=0, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.executescript(_SETTINGS)
-        connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript("BEGIN IMMEDIATE; ROLLBACK")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

@@ -14,22 +14,20 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from colme.live.store.database_file import FILE_NAME, hold, open_file
 from colme.live.store.errors import StoreError, unwritten
-from colme.live.store.tables import AgentJournal, SavedState, Tables
+from colme.live.store.tables import AgentJournal, JournalChange, SavedState, Tables
 
 LARGEST_ENTRY = 2**26
 """The most bytes of one event or state."""
 
 
-@dataclass(eq=False)
-class _Write:
-    """Events to append or else a state to store; `n_known` failures were known to its author."""
+@dataclass(eq=False, kw_only=True)
+class _Write(JournalChange):
+    """A change whose author waits for it, and knew of `n_known` failures when it began."""
 
-    journal: AgentJournal
-    events: Sequence[bytes]
-    state: bytes | None
     n_known: int
     done: asyncio.Future[None]
 
@@ -87,7 +85,8 @@ class Store:
     """
 
     def __init__(self, folder: Path, fleet: str, *, sync: bool = True) -> None:
-        _check_name("fleet", fleet)
+        if not isinstance(fleet, str) or not fleet:
+            raise ValueError(f"fleet must be a non-empty string; received {fleet!r}")
         self.path = Path(folder) / FILE_NAME
         self.n_commits = 0
         self._descriptor = hold(self.path.parent)
@@ -108,8 +107,10 @@ class Store:
         Register each agent once, before it writes.  If any of its rows differs from what was
         written, StoreError is raised and nothing changes.
         """
-        _check_name("agent", agent)
-        self._check_open()
+        if not isinstance(agent, str) or not agent:
+            raise ValueError(f"agent must be a non-empty string; received {agent!r}")
+        if self._end is not None:
+            raise StoreError(f"{self.path} has been closed: open the store again")
         if agent in self._journals:
             raise ValueError(f"agent {agent!r} is here already: give each agent its own name")
         self._journals[agent], saved = self._thread.submit(self._tables.register, agent).result()
@@ -117,15 +118,12 @@ class Store:
 
     async def append(self, agent: str, *events: bytes) -> None:
         """Add events to the agent's journal, all or none; they are durable on return."""
-        for event in events:
-            _check_entry("event", event)
         if events:
-            await self._write(agent, events, None)
+            await self._write(agent, "event", events)
 
     async def checkpoint(self, agent: str, state: bytes) -> None:
         """Store the agent's state in place of its journal so far; it is durable on return."""
-        _check_entry("state", state)
-        await self._write(agent, (), state)
+        await self._write(agent, "state", (state,))
 
     def journal_length(self, agent: str) -> int:
         """Return the number of events since the agent's last checkpoint."""
@@ -139,20 +137,28 @@ class Store:
         await asyncio.shield(asyncio.wrap_future(self._end))
         self._thread.shutdown()
 
-    def _check_open(self) -> None:
-        if self._end is not None:
-            raise StoreError(f"{self.path} has been closed: open the store again")
-
     def _write(
-        self, agent: str, events: Sequence[bytes], state: bytes | None
+        self, agent: str, role: Literal["event", "state"], entries: Sequence[bytes]
     ) -> asyncio.Future[None]:
         """Append events, or else store a state; the future is done once they are durable."""
-        self._check_open()
+        for entry in entries:
+            if not isinstance(entry, bytes):
+                raise ValueError(  # noqa: TRY004 - one kind of error for all bad input
+                    f"{role} must be bytes; received {type(entry).__name__}"
+                )
+            if len(entry) > LARGEST_ENTRY:
+                raise ValueError(
+                    f"{role} must have at most {LARGEST_ENTRY} bytes; received {len(entry)}: split "
+                    "it up"
+                )
+        if self._end is not None:
+            raise StoreError(f"{self.path} has been closed: open the store again")
         if agent not in self._journals:
             raise ValueError(f"agent {agent!r} is not here: register it before it writes")
         journal = self._journals[agent]
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Write(journal, events, state, journal.n_known, done))
+        change = (entries, None) if role == "event" else ((), entries[0])
+        self._waiting.append(_Write(journal, *change, n_known=journal.n_known, done=done))
         if not self._is_working:
             self._is_working = True
             self._thread.submit(self._work)
@@ -198,20 +204,6 @@ class Store:
             self._tables.close()
         finally:
             os.close(self._descriptor)
-
-
-def _check_name(role: str, name: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{role} must be a non-empty string; received {name!r}")
-
-
-def _check_entry(role: str, entry: object) -> None:
-    if not isinstance(entry, bytes):
-        raise ValueError(f"{role} must be bytes; received {type(entry).__name__}")  # noqa: TRY004
-    if len(entry) > LARGEST_ENTRY:
-        raise ValueError(
-            f"{role} must have at most {LARGEST_ENTRY} bytes; received {len(entry)}: split it up"
-        )
 
 
 def _resolve(path: Path, writes: Sequence[_Write], error: Exception | None) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 from zlib import crc32
 
 from colme.live.store.errors import damaged, unwritten
@@ -76,12 +75,19 @@ class AgentJournal:
         return crc32(checkpoint or b"", crc32(rest.encode()))
 
 
-class _Change(Protocol):
-    """Events to append to a journal, or else a state to store as its checkpoint."""
+@dataclass(eq=False)
+class JournalChange:
+    """Events to append to a journal, or else a state to store as its checkpoint.
+
+    Examples
+    --------
+    >>> JournalChange(AgentJournal(1, "ada", 7, 0, 0), events=[b"one", b"two"]).state is None
+    True
+    """
 
     journal: AgentJournal
     events: Sequence[bytes]
-    state: bytes | None
+    state: bytes | None = None
 
 
 class Tables:
@@ -90,12 +96,11 @@ class Tables:
     Examples
     --------
     >>> import tempfile
-    >>> from types import SimpleNamespace
     >>> from colme.live.store.database_file import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tables = Tables(Path(folder), open_file(Path(folder), "garden", sync=True))
     ...     journal, saved = tables.register("ada")
-    ...     tables.write([SimpleNamespace(journal=journal, events=[b"one", b"two"], state=None)])
+    ...     tables.write([JournalChange(journal, events=[b"one", b"two"])])
     ...     again = Tables(Path(folder), tables.connection).register("ada")[1]
     ...     tables.close()
     >>> saved.events, again.events, journal.end
@@ -150,7 +155,7 @@ class Tables:
         self._positions.pop(row, None)
         return journal, SavedState(life, checkpoint, tuple(events))
 
-    def write(self, changes: Sequence[_Change]) -> None:
+    def write(self, changes: Sequence[JournalChange]) -> None:
         """Make changes in one transaction, all or none; then move the journals with them.
 
         The journal is in the order of writing, so that the events of many agents share few pages.
