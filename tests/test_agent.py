@@ -131,7 +131,7 @@ def test_a_count_beyond_measure_is_refused_and_leaves_the_agent_as_it_was() -> N
         ({"algorithm": "gossip"}, "unknown algorithm 'gossip'"),
         ({"eta": -0.5}, "eta must be 0 or greater; received -0.5"),
         ({"algorithm": "oracle"}, "classmates=None with 'known'"),
-        ({"classmates": "ab"}, "classmates='ab' with 'joint'"),
+        ({"classmates": "ab"}, "classmates='ab' with 'paired'"),
         ({"algorithm": "round-robin", "classmates": "ab"}, "classmates='ab' with 'overlap'"),
         ({"sigma": None}, "either sigma=.* or bound=.*received sigma=None, bound=None"),
         ({"bound": Laplace(0.5, 0.05)}, "either sigma=.* or bound=.*received sigma=0.5, bound=Lap"),
@@ -174,7 +174,7 @@ def test_a_peer_ruled_out_by_the_joint_test_stays_out_whatever_it_says_later() -
 
 
 def test_own_samples_alone_can_rule_out_a_peer_for_good() -> None:
-    agent = make(sigma=0.1, peers="ab", max_agents=2)
+    agent = make(sigma=0.1, peers="ab", max_agents=2, algorithm=JOINT_SIMPLE)
     agent.receive(Reply("b", 1.0, 10_000))
     assert agent.optimistic_class == {"a", "b"}
     for _ in range(30):

@@ -26,7 +26,8 @@ def test_a_bare_reply_is_read_with_the_own_bound(bound: Any, algorithm: str) -> 
             agent.perceive(sample)
     for peer, mean, count in [("b", 0.3, 7), ("c", 9.0, 4), ("b", 0.5, 9)]:
         one.receive(Reply(peer, mean, count))
-        other.receive(Reply(peer, mean, count, (count - 1) * 0.25, own.shape(count)))
+        shape = own.shape(count)
+        other.receive(Reply(peer, mean, count, (count - 1) * 0.25, shape, variance=0.25))
     assert one.snapshot() == other.snapshot()
     assert one.estimate == other.estimate
     assert one.optimistic_class == other.optimistic_class == {"a", "b"}

@@ -14,8 +14,8 @@ def test_the_presets_are_ours_the_papers_six_and_the_two_eta_algorithms() -> Non
         name: (preset.query.word, preset.weighting.word, preset.class_test.word, preset.eta)
         for name, preset in ALGORITHMS.items()
     } == {
-        "sharp": ("restricted-round-robin", "model", "joint", 0),
-        "robust": ("restricted-round-robin", "robust", "joint", 0),
+        "sharp": ("stalest", "model", "paired", 0),
+        "robust": ("stalest", "robust", "paired", 0),
         "round-robin": ("round-robin", "simple", "overlap", 0),
         "restricted-round-robin": ("restricted-round-robin", "simple", "overlap", 0),
         "soft-restricted-round-robin": ("restricted-round-robin", "soft", "overlap", 0),

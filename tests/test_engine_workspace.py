@@ -51,7 +51,7 @@ def test_the_records_of_the_loop_have_the_fields_that_are_declared() -> None:
             "next_fit n_classes width trust crowd_mean crowd_variance noise next_fresh "
             "n_forgotten lowest highest next_fit_asked",
         ),
-        (View, "mean n_samples radius precision spread slope offset squares epoch"),
+        (View, "mean n_samples radius precision spread slope offset squares epoch variance"),
     ],
 )
 def test_what_is_carried_is_these_fields_in_this_order(kind: Any, names: str) -> None:

@@ -22,8 +22,8 @@ SNAPSHOT = Snapshot(
     delta=0.01,
     max_agents=3,
     replies=(
-        Reply("b", 0.1, 3, 12.0, BOUND.shape(3)),
-        Reply("a", 0.2, 4, 16.0, BOUND.shape(4)),
+        Reply("b", 0.1, 3, 12.0, BOUND.shape(3), variance=BOUND.variance),
+        Reply("a", 0.2, 4, 16.0, BOUND.shape(4), variance=BOUND.variance),
     ),
     turn=(0, -1, 1),
     classmates=("a",),
@@ -32,6 +32,7 @@ SNAPSHOT = Snapshot(
     stream={"count": 4, "_mean": 0.2, "_squares": 0.125},
     model=Model.blank().parts(),
     room=None,
+    heard=(0.0, 0.0),
 )
 JOINT = Snapshot(
     **(
@@ -150,6 +151,7 @@ def test_json_keeps_the_algorithm_as_words() -> None:
         "eta": 0.25,
         "meaning": "composed by the user",
         "within": None,
+        "relays": 0,
     }
     assert json.loads(text)["bound"] == {"kind": "Laplace", "sigma": 0.5, "gamma": BOUND.gamma}
 

@@ -187,7 +187,7 @@ def exclude(choice: Choice, n: int, row: Row) -> int:
     n_excluded = n_found = 0
     for l in range(n):
         n_excluded += not row.member[l]
-    while True:
+    while n_excluded < choice.n_peers:
         level = choice.log_risk + math.log1p(-n_excluded / choice.n_peers)
         found = 0
         for l in range(n):
@@ -195,9 +195,10 @@ def exclude(choice: Choice, n: int, row: Row) -> int:
                 row.member[l] = False
                 found += 1
         if found == 0:
-            return n_found
+            break
         n_found += found
         n_excluded += found
+    return n_found
 
 
 @compiled
