@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from colme.paper.results import Result
+from colme.paper.measure import Result
 from colme.paper.table_values import Results
 
 _COLLABORATIVE = (

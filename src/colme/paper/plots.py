@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.paper.experiments import EXTRA_ALGORITHMS, IDENTIFIERS
-from colme.paper.results import Result
-from colme.paper.table_values import Results, convergence_of
-from colme.paper.theorems import identified, sweep
+from colme.paper.measure import Result
+from colme.paper.table_values import Results, convergence_of, gap_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +104,7 @@ def sweep_of_gaps(ax: Axes, results: Results) -> None:
     >>> sweep_of_gaps.__name__
     'sweep_of_gaps'
     """
-    rows = [sweep(part) for part in results["gap-sweep"]]
+    rows = [gap_row(part) for part in results["gap-sweep"]]
     gaps = [row["gap"] for row in rows]
     times = [row["class_estimation_time"] for row in rows]
     lines: tuple[tuple[str, list[float], dict[str, Any]], ...] = (
@@ -147,7 +146,7 @@ def _mark_identification(ax: Axes, result: Result, name: str, agents: NDArray[np
     if name in ("local", "oracle"):
         return
     source = name if name in IDENTIFIERS else "restricted-round-robin"
-    when = identified(result.measured[source])[:, agents].mean()
+    when = result.identification(source)[:, agents].mean()
     band = result.measured[name].curves["error"].over(agents)
     height = np.interp(when, result.times, band.mean)
     ax.plot(when, height, "o", color=_LINES[name][0], markeredgecolor=_BLACK, zorder=5)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colme.paper.figure_list import FigureSpec, load_figures
+from colme.paper import drawing
 from colme.studies.study import Study
 
 if TYPE_CHECKING:
@@ -37,12 +37,10 @@ def draw(study: Study) -> bytes:
     >>> draw(study)[:5]
     b'<?xml'
     """
-    figure = FigureSpec(study.name, (), study.question, partial(_lines, study=study))
-    drawing: bytes = load_figures().draw(figure, {}).svg
-    return drawing
+    return drawing.draw(partial(_lines, study=study)).svg
 
 
-def _lines(ax: Axes, _results: Any, study: Study) -> None:
+def _lines(ax: Axes, study: Study) -> None:
     # What theory says has the colour of what was measured under the same name.
     colors: dict[str, str] = {}
     for curve in study.curves:

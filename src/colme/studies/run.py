@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from colme import _check
-from colme.paper.files import prepare_folder, write
+from colme.paper.output import prepare_folder, write
 from colme.studies import batches, conservative, drift, neighbours, noise, rates, views
 from colme.studies.figure import draw
 from colme.studies.study import Study
