@@ -10,7 +10,7 @@ from pathlib import Path
 from colme import _terminal, studies
 from colme._terminal.study import print_questions, print_study
 from colme.paper.output import prepare_folder
-from colme.studies.run import plan_of
+from colme.studies.catalogue import plan_of
 
 
 def study(

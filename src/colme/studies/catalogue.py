@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from colme import _check
 from colme.paper.output import prepare_folder, write
@@ -37,19 +37,15 @@ class StudyPlan(NamedTuple):
     measure: Callable[[Work], Study]
 
 
-def _plan(module: Any, runs: int) -> StudyPlan:
-    return StudyPlan(module.QUESTION, runs, module.PARTS, module.measure)
-
+_MODULES = {batches: 6, rates: 6, views: 1, noise: 3, drift: 3, conservative: 5, neighbours: 1}
+"""The module of each study, and how often it runs by default."""
 
 STUDIES: Mapping[str, StudyPlan] = MappingProxyType(
     {
-        "batches": _plan(batches, 6),
-        "rates": _plan(rates, 6),
-        "views": _plan(views, 1),
-        "noise": _plan(noise, 3),
-        "drift": _plan(drift, 3),
-        "conservative": _plan(conservative, 5),
-        "neighbours": _plan(neighbours, 1),
+        module.__name__.rpartition(".")[2]: StudyPlan(
+            module.QUESTION, runs, module.PARTS, module.measure
+        )
+        for module, runs in _MODULES.items()
     }
 )
 """Every study by name."""
