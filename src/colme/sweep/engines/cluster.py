@@ -21,7 +21,7 @@ from colme.sweep.engines.task import (
     explain_deaths,
     explain_failure,
 )
-from colme.sweep.measures import Columns, measure_point
+from colme.sweep.point_rows import Columns, measure_point
 from colme.sweep.versions import describe_difference, versions
 
 T = TypeVar("T")
