@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from colme._extras import load
@@ -54,15 +55,10 @@ class Drawing(NamedTuple):
     svg: bytes
 
 
-def import_plotting() -> Any:
-    """Return the plotting library, or say what to install.
-
-    Examples
-    --------
-    >>> import_plotting().__name__
-    'matplotlib'
-    """
-    return load("figures need matplotlib", "paper", "matplotlib.figure", "matplotlib")
+import_plotting = partial(
+    load, "figures need matplotlib", "paper", "matplotlib.figure", "matplotlib"
+)
+"""Return the plotting library, or say what to install."""
 
 
 def draw(paint: Callable[[Axes], None]) -> Drawing:

@@ -130,8 +130,8 @@ class Result:
     --------
     >>> from colme.paper import EXPERIMENTS
     >>> quick = EXPERIMENTS["local-long"].model_copy(update={"runs": 1, "horizon": 10})
-    >>> list(measure(quick).classes)
-    ['0.2', '0.4', '0.8']
+    >>> measure(quick).class_sizes
+    {'0.2': 71, '0.4': 64, '0.8': 65}
     """
 
     experiment: Experiment
@@ -150,6 +150,11 @@ class Result:
         """The agents of each class, by its mean written as in ``0.2``."""
         means = self.experiment.problem.class_means
         return {f"{mean:g}": self.problem.labels == label for label, mean in enumerate(means)}
+
+    @property
+    def class_sizes(self) -> dict[str, int]:
+        """How many agents each class has."""
+        return {key: int(agents.sum()) for key, agents in self.classes.items()}
 
     def identification(self, algorithm: str) -> Times:
         """Return the identification times[run, agent] of an algorithm whose class was followed."""

@@ -44,8 +44,11 @@ def precision(ax: Axes, results: Results, *, source: str, curve: str = "precisio
 
     Examples
     --------
-    >>> precision.__kwdefaults__
-    {'curve': 'precision'}
+    >>> from colme.paper import EXPERIMENTS, drawing, measure
+    >>> quick = EXPERIMENTS["two-class"].model_copy(update={"runs": 1, "horizon": 20})
+    >>> ran = {"two-class": (measure(quick),)}
+    >>> drawing.draw(lambda axes: precision(axes, ran, source="two-class")).svg[:5]
+    b'<?xml'
     """
     result = results[source][0]
     for name in IDENTIFIERS:
@@ -62,8 +65,11 @@ def error(
 
     Examples
     --------
-    >>> error.__kwdefaults__
-    {'only': None, 'until': None}
+    >>> from colme.paper import EXPERIMENTS, drawing, measure
+    >>> quick = EXPERIMENTS["two-class"].model_copy(update={"runs": 1, "horizon": 20})
+    >>> ran = {"two-class": (measure(quick),)}
+    >>> drawing.draw(lambda axes: error(axes, ran, source="two-class", only="0.8")).svg[:5]
+    b'<?xml'
     """
     result = results[source][0]
     agents = None if only is None else result.classes[only]
@@ -83,8 +89,12 @@ def distribution(ax: Axes, results: Results, *, epsilon: str) -> None:
 
     Examples
     --------
-    >>> distribution.__name__
-    'distribution'
+    >>> from colme.paper import EXPERIMENTS, drawing, measure
+    >>> quick = EXPERIMENTS["three-class"].model_copy(update={"runs": 1, "horizon": 20})
+    >>> ran = measure(quick)
+    >>> paint = lambda axes: distribution(axes, {"three-class": (ran,)}, epsilon="0.1")
+    >>> drawing.draw(paint).svg[:5]
+    b'<?xml'
     """
     for name in results["three-class"][0].measured:
         times = convergence_of(results, name, epsilon)
@@ -101,8 +111,11 @@ def sweep_of_gaps(ax: Axes, results: Results) -> None:
 
     Examples
     --------
-    >>> sweep_of_gaps.__name__
-    'sweep_of_gaps'
+    >>> from colme.paper import drawing, measure
+    >>> from colme.paper.experiments import parts
+    >>> ran = {"gap-sweep": [measure(part) for part in parts("gap-sweep", runs=1, seed=0)[-2:]]}
+    >>> drawing.draw(lambda axes: sweep_of_gaps(axes, ran)).svg[:5]
+    b'<?xml'
     """
     rows = [gap_row(part) for part in results["gap-sweep"]]
     gaps = [row["gap"] for row in rows]

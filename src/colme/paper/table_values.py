@@ -58,10 +58,7 @@ def tables(results: Results) -> dict[str, Any]:
             content.setdefault("imperfect_classes", {})[name] = imperfect(results[name][0])
     if "gap-sweep" in results:
         content["gap_sweep"] = [gap_row(part) for part in results["gap-sweep"]]
-    content["class_sizes"] = {
-        name: {key: int(agents.sum()) for key, agents in parts[0].classes.items()}
-        for name, parts in results.items()
-    }
+    content["class_sizes"] = {name: parts[0].class_sizes for name, parts in results.items()}
     content["parameters"] = {
         name: [part.experiment.model_dump(mode="json", exclude_none=True) for part in parts]
         for name, parts in results.items()

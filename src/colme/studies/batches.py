@@ -61,8 +61,6 @@ def measure(
                 heights = [row[f"theory: {unit}"] for row in by_size.values()]
                 curves.append(curve_of(f"{name}: {unit} (theory)", sizes, heights, theory=True))
     return work.study(
-        "batches",
-        QUESTION,
         f"At m = {many} instead of {few}, {'; '.join(answers)}.",
         rows,
         (curves, "samples between two queries, m", "until the class is known", "xy"),

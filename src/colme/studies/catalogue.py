@@ -89,7 +89,8 @@ def run(
     n_runs = plan.runs if runs is None else _check.positive_int("runs", runs)
     n_threads = None if threads is None else _check.positive_int("threads", threads)
     seed = _check.non_negative_int("seed", seed)
-    return plan.measure(Work(n_runs, seed, n_threads, progress, plan.parts))
+    work = Work(n_runs, seed, n_threads, progress, plan.parts, name, plan.question)
+    return plan.measure(work)
 
 
 def save(study: Study, folder: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colme import metrics, theory
 from colme.algorithm import ALGORITHMS
 from colme.experiment import Scenario
-from colme.results import Trajectory
+from colme.results import Times
 from colme.studies.study import Row, Study
 from colme.studies.work import DELTA, SIGMA, Work, curve_of, share_beyond, three_classes
 
@@ -27,6 +27,8 @@ WITHIN = (0.1, 0.2, 0.4)
 _NAMES = ("restricted-round-robin", "sharp")
 _EARLY, _LATER = 50, 200
 _FINE, _COARSE = 0.01, 0.1
+
+Array = NDArray[np.float64]
 
 
 def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
@@ -47,15 +49,13 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
         trajectory = work.simulate(label, scenario, name)
         errors = metrics.errors(trajectory, scenario.problem.true_means)
         shown = None if within is None else _shown(scenario, name, within)
-        rows[label] = _row(label, scenario, trajectory, errors, shown)
+        rows[label] = _row(label, errors, scenario.measure(trajectory).convergence_times, shown)
         if within in (None, WITHIN[1]):
             # As many points as a logarithmic axis can show.
             kept = np.unique(np.geomspace(1, horizon, 200).astype(np.int64)) - 1
             short, error = label.replace("-round-robin", "-RR"), errors.mean(axis=(0, 2))
             curves.append(curve_of(short, trajectory.times[kept], error[kept]))
     return work.study(
-        "conservative",
-        QUESTION,
         _answer(rows),
         rows.values(),
         (curves, "time step", "distance to true mean", "xy"),
@@ -80,14 +80,8 @@ def _shown(scenario: Scenario, name: str, within: float) -> float:
     return float(theory.shown_times(situation, within).mean())
 
 
-def _row(
-    label: str,
-    scenario: Scenario,
-    trajectory: Trajectory,
-    errors: NDArray[np.float64],
-    shown: float | None,
-) -> Row:
-    times, horizon = scenario.measure(trajectory).convergence_times, trajectory.horizon
+def _row(label: str, errors: Array, times: Mapping[float, Times], shown: float | None) -> Row:
+    horizon = errors.shape[1]
     row: dict[str, Any] = {"algorithm": label}
     for step in (_EARLY, _LATER):
         then = errors[:, min(step, horizon) - 1]

@@ -77,8 +77,6 @@ def measure(
     fleet = {name: each.mean(axis=(0, 2)) for name, each in errors.items()}
     curves = [curve_of(name, looks.times, error) for name, error in fleet.items()]
     return work.study(
-        "drift",
-        QUESTION,
         _answer(rows, after[-1]),
         rows.values(),
         (curves, "time step", "distance to true mean", "y"),

@@ -79,8 +79,6 @@ def measure(work: Work, n_agents: int = 10_000, degree: int = 10, horizon: int =
     ]
     curves = [curve_of(case, times[each > 0], each[each > 0]) for case, each in wrong.items()]
     return work.study(
-        "neighbours",
-        QUESTION,
         _answer(rows),
         [*rows.values(), *published],
         (curves, "time step", "share of wrong estimates", "y"),

@@ -12,14 +12,7 @@ import numpy as np
 
 from colme.experiment import BoundSpec
 from colme.studies.study import Row, Study
-from colme.studies.work import (
-    DELTA,
-    Work,
-    curve_of,
-    failures,
-    share_beyond,
-    three_classes,
-)
+from colme.studies.work import DELTA, Work, curve_of, failures, share_beyond, three_classes
 
 QUESTION = "What must be known of the noise, and what does not knowing it cost?"
 PARTS = 8
@@ -91,8 +84,6 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
         shares = (known[..., None] <= times).mean(axis=(0, 1))
         curves.append(curve_of(name, times, shares))
     return work.study(
-        "noise",
-        QUESTION,
         _answer(rows),
         rows.values(),
         (curves, "time step", "share of agents that know their class", ""),

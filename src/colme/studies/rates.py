@@ -67,8 +67,6 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 1000) -> Study:
     gain = {name: f"{rows[f'{name}, steady']['share of it']:.2f}" for name in ("slow", "fast")}
     curves = [curve_of(name, *_by_rate(rates, each)) for name, each in errors.items()]
     return work.study(
-        "rates",
-        QUESTION,
         f"After {horizon} steps the error of slow agents is {gain['slow']} times what it would be "
         f"alone, and that of fast agents {gain['fast']} times.",
         rows.values(),

@@ -82,8 +82,6 @@ def measure(work: Work, n_agents: int = 1000, horizon: int = 1500) -> Study:
         errors = metrics.errors(trajectory, scenario.problem.true_means)
         curves.append(curve_of(case.name, trajectory.times, errors.mean((0, 2))))
     return work.study(
-        "views",
-        QUESTION,
         _answer(rows["20, gossip"], rows["20, the same for ever"], rows["everybody"]),
         rows.values(),
         (curves, "time step", "distance to true mean", "xy"),

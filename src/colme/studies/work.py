@@ -51,6 +51,8 @@ class Work:
         Called with what is running and the share of all work done, from 0 to 1.
     parts
         How many simulations the study makes.
+    name, question
+        Of the study.
 
     Examples
     --------
@@ -65,6 +67,8 @@ class Work:
     threads: int | None = None
     progress: Progress | None = None
     parts: int = 1
+    name: str = ""
+    question: str = ""
     _done: int = field(default=0, init=False)
 
     def scenario(self, problem: ProblemSpec, horizon: int, **tables: Any) -> Scenario:
@@ -97,8 +101,6 @@ class Work:
 
     def study(
         self,
-        name: str,
-        question: str,
         answer: str,
         rows: Iterable[Row],
         figure: tuple[Sequence[Curve], str, str, str],
@@ -108,8 +110,9 @@ class Work:
         table, (curves, x_label, y_label, log) = list(rows), figure
         columns = tuple(dict.fromkeys(column for row in table for column in row))
         cells = tuple(tuple(row.get(column) for column in columns) for row in table)
+        found = self.name, self.question, answer, columns, cells
         axes = tuple(curves), x_label, y_label, log
-        return Study(name, question, answer, columns, cells, *axes, notes, self.runs, self.seed)
+        return Study(*found, *axes, notes, self.runs, self.seed)
 
 
 def ever_excluded(trajectory: Trajectory) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,10 @@ _ROWS_AT_ONCE = 1 << 16
 _DIGEST = b"colme.sweep.digest"
 
 
-def import_arrow() -> Any:
-    """Return the library that reads and writes Parquet, or say how to get it.
-
-    Examples
-    --------
-    >>> import_arrow().parquet.__name__
-    'pyarrow.parquet'
-    """
-    return load("results of a sweep need pyarrow", "sweep", "pyarrow.parquet", "pyarrow")
+import_arrow = partial(
+    load, "results of a sweep need pyarrow", "sweep", "pyarrow.parquet", "pyarrow"
+)
+"""Return the library that reads and writes Parquet, or say how to get it."""
 
 
 def check_target(path: Path) -> Path:

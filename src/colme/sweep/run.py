@@ -127,12 +127,7 @@ def run_sweep(
     return Outcome(path, len(sweep.points), len(sweep.points) - n_found, n_rows)
 
 
-def _measure(
-    sweep: Sweep,
-    journal: Journal,
-    compute: Compute,
-    progress: Progress | None,
-) -> None:
+def _measure(sweep: Sweep, journal: Journal, compute: Compute, progress: Progress | None) -> None:
     """Measure every point that is not in the journal yet."""
     done, n_points = journal.finished, len(sweep.points)
     tasks = [

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -37,15 +38,8 @@ _SETTINGS = {
 """Points are few and heavy: workers may hold several; no web pages are served."""
 
 
-def import_distributed() -> Any:
-    """Return the library, or say how to get it; `cryptography` encrypts the links of a cluster.
-
-    Examples
-    --------
-    >>> import_distributed().LocalCluster.__name__
-    'LocalCluster'
-    """
-    return load("this engine needs Dask", "dask", "cryptography", "distributed")
+import_distributed = partial(load, "this engine needs Dask", "dask", "cryptography", "distributed")
+"""Return the library, or say how to get it; `cryptography` encrypts the links of a cluster."""
 
 
 @contextmanager
