@@ -11,7 +11,6 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
-from itertools import starmap
 from typing import Any
 
 from colme.pages import TextTable as Table
@@ -48,9 +47,9 @@ _TABLES: Mapping[str, Callable[[Content], Sequence[Table]]] = {
         convergence_table(content, m, e) for e in _EPSILONS for m in _MEANS
     ],
     "two_class": lambda content: [more.two_class_table(content["two_class"])],
-    "imperfect": lambda content: list(
-        starmap(more.imperfect_table, content["imperfect_classes"].items())
-    ),
+    "imperfect": lambda content: [
+        more.imperfect_table(*case) for case in content["imperfect_classes"].items()
+    ],
     "gaps": lambda content: [more.sweep_table(content["gap_sweep"])],
 }
 """The tables of each section."""
