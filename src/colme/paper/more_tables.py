@@ -6,6 +6,7 @@ terminals.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from colme.pages import TextTable as Table
@@ -59,25 +60,25 @@ def likely_table(content: Content) -> Table:
     >>> likely_table(content).rows
     (('sharp', '0.2', '300 ± 40 (600)', '100 %', '300 ± 40 (600)'),)
     """
-    rows = tuple(
-        (
-            name,
-            key,
-            spread_text(cell),
-            percent(cell["right_at_the_end"]),
-            spread_text(content["class_estimation_time"][name][key]),
-        )
+    rows = [
+        {
+            "algorithm": name,
+            "class": key,
+            "likely class right for good (no guarantee)": spread_text(cell),
+            "agents right at the end": percent(cell["right_at_the_end"]),
+            "guaranteed class, for comparison": spread_text(
+                content["class_estimation_time"][name][key]
+            ),
+        }
         for name, cells in content["likely_class_estimation_time"].items()
         for key, cell in cells.items()
-    )
-    header = (
-        "algorithm",
-        "class",
-        "likely class right for good (no guarantee)",
-        "agents right at the end",
-        "guaranteed class, for comparison",
-    )
-    return Table("Likely classes, without guarantee", header, rows, (NOTES["likely"],))
+    ]
+    return _table("Likely classes, without guarantee", rows, NOTES["likely"])
+
+
+def _table(title: str, rows: Sequence[Mapping[str, str]], *notes: str) -> Table:
+    """Return the table of rows that carry the names of their columns."""
+    return Table(title, tuple(rows[0]), tuple(tuple(row.values()) for row in rows), notes)
 
 
 def two_class_table(content: Content) -> Table:
@@ -142,15 +143,14 @@ def sweep_table(rows: list[dict[str, Any]]) -> Table:
     ...               "class_estimation_time": cell}]).rows[0][-1]
     '3.0'
     """
-    table = tuple(
-        (
-            f"{row['gap']:g}",
-            spread_text(row["class_estimation_time"]),
-            str(row["zeta"]),
-            percent(row["within_zeta"]),
-            f"{row['zeta'] / row['class_estimation_time']['avg']:.1f}",
-        )
+    table = [
+        {
+            "gap": f"{row['gap']:g}",
+            "measured avg ± std (max)": spread_text(row["class_estimation_time"]),
+            "ζ, exact": str(row["zeta"]),
+            "agents within ζ": percent(row["within_zeta"]),
+            "ζ / average": f"{row['zeta'] / row['class_estimation_time']['avg']:.1f}",
+        }
         for row in rows
-    )
-    header = ("gap", "measured avg ± std (max)", "ζ, exact", "agents within ζ", "ζ / average")
-    return Table("Class estimation time across gaps", header, table)
+    ]
+    return _table("Class estimation time across gaps", table)
