@@ -18,8 +18,8 @@ from colme._threads import Progress, share, worker_threads
 from colme.contacts import Contacts
 from colme.neighbours.consensus import ConsensusState, run_consensus
 from colme.neighbours.graph import Graph
+from colme.neighbours.hops import MessageState, run_messages
 from colme.neighbours.links import GraphSetting, limits_of
-from colme.neighbours.message_passing import MessageState, run_messages
 from colme.neighbours.method import Method, Sharing, method_of
 from colme.problem import Problem
 from colme.problem.sample_stream import SampleStream

@@ -44,10 +44,10 @@ def precision(ax: Axes, results: Results, *, source: str, curve: str = "precisio
 
     Examples
     --------
-    >>> from colme.paper import EXPERIMENTS, drawing, measure
+    >>> from colme.paper import EXPERIMENTS, canvas, measure
     >>> quick = EXPERIMENTS["two-class"].model_copy(update={"runs": 1, "horizon": 20})
     >>> ran = {"two-class": (measure(quick),)}
-    >>> drawing.draw(lambda axes: precision(axes, ran, source="two-class")).svg[:5]
+    >>> canvas.draw(lambda axes: precision(axes, ran, source="two-class")).svg[:5]
     b'<?xml'
     """
     result = results[source][0]
@@ -65,10 +65,10 @@ def error(
 
     Examples
     --------
-    >>> from colme.paper import EXPERIMENTS, drawing, measure
+    >>> from colme.paper import EXPERIMENTS, canvas, measure
     >>> quick = EXPERIMENTS["two-class"].model_copy(update={"runs": 1, "horizon": 20})
     >>> ran = {"two-class": (measure(quick),)}
-    >>> drawing.draw(lambda axes: error(axes, ran, source="two-class", only="0.8")).svg[:5]
+    >>> canvas.draw(lambda axes: error(axes, ran, source="two-class", only="0.8")).svg[:5]
     b'<?xml'
     """
     result = results[source][0]
@@ -89,11 +89,11 @@ def distribution(ax: Axes, results: Results, *, epsilon: str) -> None:
 
     Examples
     --------
-    >>> from colme.paper import EXPERIMENTS, drawing, measure
+    >>> from colme.paper import EXPERIMENTS, canvas, measure
     >>> quick = EXPERIMENTS["three-class"].model_copy(update={"runs": 1, "horizon": 20})
     >>> ran = measure(quick)
     >>> paint = lambda axes: distribution(axes, {"three-class": (ran,)}, epsilon="0.1")
-    >>> drawing.draw(paint).svg[:5]
+    >>> canvas.draw(paint).svg[:5]
     b'<?xml'
     """
     for name in results["three-class"][0].measured:
@@ -111,10 +111,10 @@ def sweep_of_gaps(ax: Axes, results: Results) -> None:
 
     Examples
     --------
-    >>> from colme.paper import drawing, measure
+    >>> from colme.paper import canvas, measure
     >>> from colme.paper.experiments import parts
     >>> ran = {"gap-sweep": [measure(part) for part in parts("gap-sweep", runs=1, seed=0)[-2:]]}
-    >>> drawing.draw(lambda axes: sweep_of_gaps(axes, ran)).svg[:5]
+    >>> canvas.draw(lambda axes: sweep_of_gaps(axes, ran)).svg[:5]
     b'<?xml'
     """
     rows = [gap_row(part) for part in results["gap-sweep"]]

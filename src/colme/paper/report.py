@@ -16,8 +16,8 @@ from typing import Any
 from colme.pages import TextTable as Table
 from colme.pages import figure_html, figures_html, page_html, tables_html
 from colme.paper import more_tables as more
+from colme.paper.canvas import Drawing
 from colme.paper.claims import Claim
-from colme.paper.drawing import Drawing
 from colme.paper.experiments import EXTRA_ALGORITHMS
 from colme.paper.outline import NOTES, SECTIONS, Content, Section
 from colme.paper.paper_tables import claim_table, class_estimation_table, convergence_table, summary

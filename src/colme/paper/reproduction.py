@@ -20,8 +20,8 @@ from colme.algorithm import Weighting, resolve
 from colme.experiment import Experiment
 from colme.pages import TextTable as Table
 from colme.pages import markdown
+from colme.paper.canvas import Drawing, draw, import_plotting
 from colme.paper.claims import Claim, claims
-from colme.paper.drawing import Drawing, draw, import_plotting
 from colme.paper.experiments import EXPERIMENTS, LIKELY, parts
 from colme.paper.measure import Result, measure
 from colme.paper.more_tables import more_tables, sizes_table

@@ -9,6 +9,6 @@ Examples
 """
 
 from colme.studies.catalogue import STUDIES, run, save
-from colme.studies.study import Curve, Study
+from colme.studies.finding import Curve, Study
 
 __all__ = ["STUDIES", "Curve", "Study", "run", "save"]

@@ -11,7 +11,7 @@ from typing import Any
 from colme import theory
 from colme.algorithm import resolve
 from colme.experiment import ArrivalsSpec
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import DELTA, SIGMA, Work, curve_of, three_classes
 
 QUESTION = "How much communication does waiting save, and what does it cost?"

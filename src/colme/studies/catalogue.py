@@ -16,7 +16,7 @@ from colme import _check
 from colme.paper.output import prepare_folder, write
 from colme.studies import batches, conservative, drift, neighbours, noise, rates, views
 from colme.studies.figure import draw
-from colme.studies.study import Study
+from colme.studies.finding import Study
 from colme.studies.work import Progress, Work
 
 

@@ -15,7 +15,7 @@ from colme import metrics, theory
 from colme.algorithm import ALGORITHMS
 from colme.experiment import Scenario
 from colme.results import Times
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import DELTA, SIGMA, Work, curve_of, share_beyond, three_classes
 
 QUESTION = "What is gained by pooling only peers shown to be near, and what does it cost?"

@@ -17,7 +17,7 @@ from colme.experiment import ChangeSpec, DriftSpec, Scenario
 from colme.experiment.bounds import bounds_of
 from colme.problem import Problem
 from colme.results import Record
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import Work, curve_of, three_classes
 from colme.summary import views_of
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colme.contacts import Contacts
 from colme.experiment import ContactsSpec, ProblemSpec
 from colme.results import Digest
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import Work, curve_of
 
 QUESTION = "How soon is a large fleet right in which each agent has only ten neighbours?"

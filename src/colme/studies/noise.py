@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colme.experiment import BoundSpec
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import DELTA, Work, curve_of, failures, share_beyond, three_classes
 
 QUESTION = "What must be known of the noise, and what does not knowing it cost?"

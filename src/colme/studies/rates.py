@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colme.arrivals import Arrivals
 from colme.experiment import ArrivalsSpec
 from colme.results import Record
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import DELTA, Work, curve_of, failures, three_classes
 
 QUESTION = "What does a slow stream gain from fast ones?"

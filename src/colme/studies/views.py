@@ -15,7 +15,7 @@ from colme.contacts import Contacts
 from colme.experiment import ContactsSpec, ProblemSpec
 from colme.problem import Problem
 from colme.results import Record
-from colme.studies.study import Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import SIGMA, Work, curve_of, share_beyond
 
 QUESTION = "How many peers must an agent know?"

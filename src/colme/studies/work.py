@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme.experiment import Experiment, ProblemSpec, Scenario
 from colme.results import Digest, Times, Trajectory
-from colme.studies.study import Curve, Row, Study
+from colme.studies.finding import Curve, Row, Study
 
 DELTA = 0.001
 """The risk of every agent in every study."""
