@@ -16,8 +16,8 @@ from scipy.special import lambertw
 from colme import Contacts, Problem
 from colme.neighbours.consensus import ConsensusState, run_consensus
 from colme.neighbours.graph import Graph
+from colme.neighbours.hops import MessageState, run_messages
 from colme.neighbours.links import GraphSetting, UncutLinks, limits_of
-from colme.neighbours.message_passing import MessageState, run_messages
 from colme.neighbours.method import (
     Links,
     LinkTest,

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from colme.sweep import Sweep, measure_point
-from colme.sweep.results import write_results
+from colme.sweep.parquet import write_results
 
 TINY: dict[str, Any] = {
     "algorithms": ["local", "round-robin"],

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_cli import run
 
-from colme.sweep.journal import Journal
+from colme.sweep.point_journal import Journal
 
 SPEC = """
 algorithms = ["local"]

@@ -50,7 +50,7 @@ def test_neither_blocks_nor_threads_change_a_bit(
     assert same(whole, run(2))
     assert (run(1, runs=1).estimates[0] == whole.estimates[0]).all()
     for size in (1, 700, 2500):
-        monkeypatch.setattr("colme.neighbours.simulate._LINKS_PER_BLOCK", size)
+        monkeypatch.setattr("colme.neighbours.graph_runs._LINKS_PER_BLOCK", size)
         assert same(whole, run(3))
 
 

@@ -12,8 +12,8 @@ from colme import Contacts
 from colme.neighbours import METHODS, Method, bytes_of_graph, bytes_of_state
 from colme.neighbours.consensus import ConsensusState
 from colme.neighbours.graph import Graph
+from colme.neighbours.hops import MessageState
 from colme.neighbours.links import GraphSetting, Limits
-from colme.neighbours.message_passing import MessageState
 
 N, DEGREE = 5000, 8
 GRAPH = Graph.of(Contacts.regular(N, DEGREE))

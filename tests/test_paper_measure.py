@@ -11,9 +11,9 @@ from colme import metrics
 from colme.algorithm import Algorithm
 from colme.experiment import Experiment, ProblemSpec
 from colme.paper import EXPERIMENTS, PUBLISHED, measure
-from colme.paper.classes import class_means, eta_classes, known_class_estimates
+from colme.paper.eta_classes import class_means, eta_classes, known_class_estimates
 from colme.paper.experiments import ALGORITHMS, EXTRA_ALGORITHMS, GAPS, at_gap, parts
-from colme.paper.results import CurveOverRuns
+from colme.paper.measure import CurveOverRuns
 from colme.theory import Situation, class_sizes, identification_times
 
 SMALL = Experiment(

@@ -15,8 +15,8 @@ import pytest
 
 from colme.cli import main
 from colme.paper import EXPERIMENTS, Reproduction, draw_figures, reproduce
-from colme.paper.figure_list import FIGURES
-from colme.paper.files import write
+from colme.paper.outline import FIGURES, SECTIONS
+from colme.paper.output import write
 
 RUNS = 3
 
@@ -48,8 +48,8 @@ def test_three_runs_come_near_the_published_averages(whole: Reproduction) -> Non
     # that need only a few.
     relative = {"class_estimation_time": 0.12, "convergence_time": 0.21}
     for check in whole.checks:
-        if check.agents == "all" or check.table == "class_estimation_time":
-            allowed = max(relative[check.table] * check.published, 3)
+        if check.place.agents == "all" or check.place.table == "class_estimation_time":
+            allowed = max(relative[check.place.table] * check.published, 3)
             assert abs(check.measured - check.published) <= allowed, check
     assert len(whole.checks) == 6 + 4 * 12
 
@@ -89,7 +89,7 @@ def test_sharp_stands_beside_the_paper_and_apart_from_its_verdicts(
     whole: Reproduction, page: str
 ) -> None:
     content = whole.content
-    assert "sharp" not in {check.algorithm for check in whole.checks}
+    assert "sharp" not in {check.place.algorithm for check in whole.checks}
     assert set(content["likely_class_estimation_time"]) == {"sharp"}
     # It rules out whom the paper's test rules out, hundreds of steps earlier.
     times = content["class_estimation_time"]
@@ -139,6 +139,14 @@ def test_the_report_tells_parameters_seeds_versions_and_durations(page: str) -> 
         assert name in page
     for figure in FIGURES:
         assert figure.caption.split(":")[0] in page
+
+
+def test_every_piece_of_every_reading_finds_its_numbers(whole: Reproduction) -> None:
+    for section in SECTIONS:
+        text = section.read(whole.content)
+        words = [max(re.split(r"{[^}]*}", piece), key=len) for piece in section.reading]
+        assert [word for word in words if word not in text] == []
+        assert "{" not in text
 
 
 def test_only_runs_what_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,7 +267,7 @@ def test_no_experiment_is_no_reproduction(tmp_path: Path) -> None:
 def test_without_the_plotting_library_the_remedy_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "colme.paper.figures", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, _, err = run(capsys, "--out", str(tmp_path / "out"))
     assert (code, err) == (2, "colme: figures need matplotlib: pip install 'colme[paper]'\n")
     assert not (tmp_path / "out").exists()

@@ -9,16 +9,21 @@ from scipy import stats
 from colme import paper
 from colme.pages import TextTable as Table
 from colme.pages import markdown, tables_html
-from colme.paper.checks import Check, Margin, compare, margin_for
 from colme.paper.claims import claims
-from colme.paper.commentary import read_class_estimation
 from colme.paper.experiments import EXPERIMENTS, EXTRA_ALGORITHMS
 from colme.paper.intervals import mean_interval, t_quantile
 from colme.paper.more_tables import more_tables
-from colme.paper.paper_tables import paper_tables
-from colme.paper.published import PUBLISHED
+from colme.paper.outline import SECTIONS
+from colme.paper.paper_tables import paper_tables, percent, spread_text, summary
+from colme.paper.published import (
+    PUBLISHED,
+    Check,
+    Margin,
+    TablePlace,
+    compare,
+    margin_for,
+)
 from colme.paper.table_values import Results, tables
-from colme.paper.tables import percent, spread_text, summary
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +106,7 @@ def test_published_convergence_times_count_from_zero() -> None:
 def test_every_published_average_is_compared(short: Results) -> None:
     checks = compare(tables(short))
     assert len(checks) == 6 + 4 * 12 - 4  # Local at 0.01 was not measured
-    assert not any(check.holds for check in checks if check.epsilon == "0.01")
+    assert not any(check.holds for check in checks if check.place.epsilon == "0.01")
 
 
 def test_nothing_but_the_paper_is_compared(short: Results) -> None:
@@ -109,7 +114,7 @@ def test_nothing_but_the_paper_is_compared(short: Results) -> None:
     assert EXTRA_ALGORITHMS == ("sharp",)
     assert "sharp" in content["class_estimation_time"]
     assert all("sharp" in rows for rows in content["convergence_time"].values())
-    assert "sharp" not in {check.algorithm for check in compare(content)}
+    assert "sharp" not in {check.place.algorithm for check in compare(content)}
     for table in paper_tables(content):
         row = next(row for row in table.rows if row[0] == "sharp")
         assert row[-2:] == ("–", "–")
@@ -140,13 +145,12 @@ def test_without_likely_classes_there_is_no_table_of_them() -> None:
     content = tables({"three-class": (paper.measure(experiment),)})
     assert "likely_class_estimation_time" not in content
     assert more_tables(content) == ()
-    assert "likely" not in read_class_estimation(content)
+    assert "likely" not in SECTIONS[0].read(content)
 
 
 def test_what_does_not_hold_is_named_and_no_noise_is_hidden() -> None:
-    off = Check(
-        "convergence_time", "0.4", "local", "0.01", 4482.0, 4816.0, Margin(0.05), (4450.0, 5180.0)
-    )
+    place = TablePlace("convergence_time", "0.4", "local", "0.01")
+    off = Check(place, 4482.0, 4816.0, Margin(0.05), (4450.0, 5180.0))
     table = summary([off], [])
     assert table.rows[0][1:] == (
         "✗ 0 of 1",

@@ -20,7 +20,7 @@ from colme.live.node_core import NodeCore
 from colme.live.schedule import Schedule
 from colme.live.sources import Sample
 from colme.live.store import SavedState, Store, StoreUnwritable
-from colme.sweep.journal import Journal
+from colme.sweep.point_journal import Journal
 
 
 @pytest.fixture

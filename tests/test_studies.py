@@ -17,7 +17,7 @@ from colme import simulate, studies
 from colme.cli.study import study
 from colme.studies import STUDIES, Curve, Study, run, save
 from colme.studies.figure import draw
-from colme.studies.study import text_of
+from colme.studies.finding import text_of
 from colme.studies.work import Work, chance_of, ever_excluded, three_classes
 
 DEMO = Study(

@@ -23,7 +23,7 @@ import colme
 from colme.experiment import Experiment, measure_result
 from colme.sweep import Sweep, measure_point, tabulate
 from colme.sweep.grid import MOST_POINTS, combine, replace_keys
-from colme.sweep.results import columns_of, write_results
+from colme.sweep.parquet import columns_of, write_results
 
 NAMES = st.lists(
     st.sampled_from(["delta", "seed", "problem.sigma", "problem.bias", "contacts.size"]),
@@ -211,7 +211,7 @@ def test_a_point_that_does_not_fit_is_thinned_and_says_so(monkeypatch: pytest.Mo
     thin = colme.simulate(problem.draw(10), "local", sigma=0.1, record=record)
     rows = tabulate(measure_result(thin, problem.true_means, (9.0,)))
     assert rows["convergence_time_max_9"] == [4]
-    monkeypatch.setattr("colme.sweep.measures.Record", partial(colme.Record, limit=1000))
+    monkeypatch.setattr("colme.sweep.point_rows.Record", partial(colme.Record, limit=1000))
     crowd = {"class_means": [0.0], "n_agents": 10, "sigma": 0.1}
     rows = measure_point({"problem": crowd, "horizon": 30, "runs": 2, "algorithms": ["local"]})
     assert rows["every"] == [6, 6]  # 30 steps of 2 runs of 10 agents take 8 + 2 bytes each
@@ -292,7 +292,7 @@ def test_results_are_cut_into_pieces_that_depend_on_them_alone(
 ) -> None:
     sweep = Sweep.make(TINY)
     whole = expected(sweep, tmp_path / "whole.parquet")
-    monkeypatch.setattr("colme.sweep.results._ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("colme.sweep.parquet._ROWS_AT_ONCE", 5)
     pieces = expected(sweep, tmp_path / "pieces.parquet")
     assert pieces != whole
     assert pq.read_table(tmp_path / "pieces.parquet") == pq.read_table(tmp_path / "whole.parquet")

@@ -21,7 +21,7 @@ from sweeps import (
     written,
 )
 
-from colme.sweep.journal import unpack
+from colme.sweep.point_journal import unpack
 
 LONGEST = 0.06
 """Seconds from a finished point to the kill."""

@@ -34,7 +34,7 @@ import colme
 from colme.sweep import Sweep, measure_point, run_sweep
 from colme.sweep.engines import PointError, Task, compute_here, compute_on_cluster
 from colme.sweep.engines.local import count_cores
-from colme.sweep.journal import Journal
+from colme.sweep.point_journal import Journal
 from colme.sweep.spec import FORMAT
 from colme.sweep.versions import versions
 

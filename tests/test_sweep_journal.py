@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sweeps import TINY, expected
 
 from colme.sweep import Sweep
-from colme.sweep.journal import Journal, pack, unpack
+from colme.sweep.point_journal import Journal, pack, unpack
 
 HEAD: dict[str, Any] = {"format": 1, "specification": "abc", "versions": {"numpy": "2.0"}}
 ROWS = {0: {"run": [0]}, 5: {"run": [0, 1], "name": ["ü", None]}, 2: {"error": [0.1 + 0.2]}}
@@ -156,7 +156,7 @@ def test_no_power_failure_loses_a_point_once_append_has_returned(
 ) -> None:
     disk, here = Disk(), tmp_path / "here"
     here.mkdir()
-    monkeypatch.setattr("colme.sweep.journal.os.fsync", disk.sync)
+    monkeypatch.setattr("colme.sweep.point_journal.os.fsync", disk.sync)
     with Journal(here / "results.parquet.journal") as held:
         held.begin(HEAD)
         for n_points, (point, rows) in enumerate(ROWS.items(), start=1):
@@ -174,7 +174,7 @@ def test_no_power_failure_loses_results_once_they_are_written(
 ) -> None:
     disk, here, sweep = Disk(), tmp_path / "here", Sweep.make(TINY)
     here.mkdir()
-    monkeypatch.setattr("colme.sweep.journal.os.fsync", disk.sync)
+    monkeypatch.setattr("colme.sweep.point_journal.os.fsync", disk.sync)
     whole = expected(sweep, here / "results.parquet")
     disk.after_power_failure(tmp_path / "left")
     assert (tmp_path / "left" / "results.parquet").read_bytes() == whole

@@ -10,8 +10,8 @@ import pytest
 from sweeps import TINY, expected
 
 from colme.sweep import Sweep, run_sweep
-from colme.sweep.journal import Journal
-from colme.sweep.results import digest_of
+from colme.sweep.parquet import digest_of
+from colme.sweep.point_journal import Journal
 from colme.sweep.spec import FORMAT
 from colme.sweep.versions import versions
 

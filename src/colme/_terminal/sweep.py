@@ -59,14 +59,11 @@ def print_points(rows: Sequence[dict[str, Any]]) -> None:
     """Print the values of the points of a sweep, the first and the last of many."""
     _say(f"{len(rows)} points")
     table = Table("point", *rows[0], box=None)
-    numbered = list(enumerate(rows))
-    cut = len(rows) > _SHOWN
-    for number, row in numbered[: _SHOWN // 2] if cut else numbered:
-        table.add_row(str(number), *map(str, row.values()))
-    if cut:
-        table.add_row("...")
-    for number, row in numbered[-_SHOWN // 2 :] if cut else []:
-        table.add_row(str(number), *map(str, row.values()))
+    lines = [(str(number), *map(str, row.values())) for number, row in enumerate(rows)]
+    if len(lines) > _SHOWN:
+        lines = [*lines[: _SHOWN // 2], ("...",), *lines[-_SHOWN // 2 :]]
+    for line in lines:
+        table.add_row(*line)
     out.print(table)
 
 

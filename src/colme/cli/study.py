@@ -9,8 +9,8 @@ from pathlib import Path
 
 from colme import _terminal, studies
 from colme._terminal.study import print_questions, print_study
-from colme.paper.files import prepare_folder
-from colme.studies.run import plan_of
+from colme.paper.output import prepare_folder
+from colme.studies.catalogue import plan_of
 
 
 def study(

@@ -9,8 +9,7 @@ Examples
 ['b-colme', 'c-colme', 'cl-colme']
 """
 
-from colme.neighbours.cost import bytes_of_graph, bytes_of_state
+from colme.neighbours.graph_runs import bytes_of_graph, bytes_of_state, simulate_neighbours
 from colme.neighbours.method import METHODS, Method
-from colme.neighbours.simulate import simulate_neighbours
 
 __all__ = ["METHODS", "Method", "bytes_of_graph", "bytes_of_state", "simulate_neighbours"]

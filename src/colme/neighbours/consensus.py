@@ -137,13 +137,7 @@ def remembered_steps(reset: int, s: int, last: float, fleet_last: float) -> floa
 
 @compiled
 def _listen(
-    setting: GraphSetting,
-    uncut: UncutLinks,
-    old: Array,
-    a: int,
-    own: float,
-    degree: float,
-    s: int,
+    setting: GraphSetting, uncut: UncutLinks, old: Array, a: int, own: float, degree: float, s: int
 ) -> tuple[float, float]:
     """Return Σ_b W_ab (y_b - y_a) over the links in use, and the last cut known to any end."""
     graph, likely = setting.graph, setting.limits.likely[s]

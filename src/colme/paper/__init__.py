@@ -15,7 +15,6 @@ Examples
 from colme.paper.experiments import EXPERIMENTS
 from colme.paper.measure import measure
 from colme.paper.published import PUBLISHED
-from colme.paper.reproduce import draw_figures, reproduce
-from colme.paper.reproduction import Reproduction
+from colme.paper.reproduction import Reproduction, draw_figures, reproduce
 
 __all__ = ["EXPERIMENTS", "PUBLISHED", "Reproduction", "draw_figures", "measure", "reproduce"]

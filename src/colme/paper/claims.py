@@ -12,15 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from colme.paper.results import Result
+from colme.paper.experiments import COLLABORATIVE
+from colme.paper.measure import Result
 from colme.paper.table_values import Results
 
-_COLLABORATIVE = (
-    "round-robin",
-    "restricted-round-robin",
-    "soft-restricted-round-robin",
-    "aggressive-restricted-round-robin",
-)
 _APART = 0.99
 """Two classes are separated when the precision of their agents for the pair exceeds this."""
 
@@ -53,9 +48,9 @@ def claims(content: Mapping[str, Any], results: Results) -> tuple[Claim, ...]:
         found += _about_classes(content, results["three-class"][0])
         found += _about_means(content["convergence_time"]["all"])
     if {"two-class", "three-class"} <= set(results):
-        found += _about_two_classes(content)
+        found.append(_about_two_classes(content))
     if "gap_sweep" in content:
-        found += _about_gaps(content["gap_sweep"])
+        found.append(_about_gaps(content["gap_sweep"]))
     for name, case in content.get("imperfect_classes", {}).items():
         found += _about_imperfect_classes(name, case, results[name][0].experiment.delta)
     return tuple(found)
@@ -116,7 +111,7 @@ def _about_means(rows: Mapping[str, Any]) -> Iterator[Claim]:
             _listed(fine),
             max(fine, key=fine.__getitem__) == "local",
         )
-    order = [fine[name] for name in _COLLABORATIVE]
+    order = [fine[name] for name in COLLABORATIVE]
     yield Claim(
         "Weighing peers by overlap helps much: soft is faster than simple weights, and "
         "aggressive is fastest.",
@@ -127,7 +122,7 @@ def _about_means(rows: Mapping[str, Any]) -> Iterator[Claim]:
 
 def _averages(rows: Mapping[str, Any], epsilon: str) -> dict[str, float]:
     """Return the average time of each algorithm that was measured."""
-    names = (*_COLLABORATIVE, "local")
+    names = (*COLLABORATIVE, "local")
     return {name: cell["avg"] for name in names if (cell := rows[name][epsilon]) is not None}
 
 
@@ -135,22 +130,22 @@ def _listed(averages: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {avg:.0f}" for name, avg in averages.items())
 
 
-def _about_two_classes(content: Mapping[str, Any]) -> Iterator[Claim]:
+def _about_two_classes(content: Mapping[str, Any]) -> Claim:
     name = "restricted-round-robin"
     easy = content["two_class"]["convergence_time"][name]["0.01"]["avg"]
     hard = content["convergence_time"]["all"][name]["0.01"]["avg"]
-    yield Claim(
+    return Claim(
         "Two classes far apart are an easier problem than three.",
         f"restricted round-robin reaches error 0.01 after {easy:.0f} against {hard:.0f} steps",
         easy < hard,
     )
 
 
-def _about_gaps(rows: list[dict[str, Any]]) -> Iterator[Claim]:
+def _about_gaps(rows: list[dict[str, Any]]) -> Claim:
     gaps = np.log([row["gap"] for row in rows[:5]])
     averages = np.log([row["class_estimation_time"]["avg"] for row in rows[:5]])
     slope = float(np.polyfit(gaps, averages, 1)[0])
-    yield Claim(
+    return Claim(
         "The time to identify a class grows like 1 / gap², up to a logarithm (small gaps).",
         f"measured exponent {slope:.2f}",
         -2.3 < slope < -1.8,

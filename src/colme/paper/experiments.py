@@ -21,15 +21,13 @@ IDENTIFIERS = ("round-robin", "restricted-round-robin", *EXTRA_ALGORITHMS)
 """Algorithms whose classes are followed; the soft and aggressive weightings share the class of
 ``restricted-round-robin``, the baselines do not look for one."""
 
-ALGORITHMS = (
+COLLABORATIVE = (
     "round-robin",
     "restricted-round-robin",
     "soft-restricted-round-robin",
     "aggressive-restricted-round-robin",
-    *EXTRA_ALGORITHMS,
-    "local",
-    "oracle",
 )
+ALGORITHMS = (*COLLABORATIVE, *EXTRA_ALGORITHMS, "local", "oracle")
 
 _BALANCED = 3
 """Seed of the classes: the smallest for which no class is more than 10 % off the even share."""

@@ -6,20 +6,12 @@ terminals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from colme.pages import TextTable as Table
-from colme.paper.tables import percent, spread_text
-
-_LIKELY = (
-    "Not in the paper, and nothing is guaranteed of it: the likely class holds the peers that the "
-    "model behind an estimate finds more probable than not to share the agent's mean. It is never "
-    "used to rule anybody out. The guaranteed class, beside it, is that of the table of class "
-    "estimation times. With one query per step nobody has heard of all 199 peers before step 199."
-)
-
-Content = Mapping[str, Any]
+from colme.paper.outline import NOTES, Content
+from colme.paper.paper_tables import percent, spread_text
 
 
 def more_tables(content: Content) -> tuple[Table, ...]:
@@ -53,12 +45,7 @@ def sizes_table(content: Content) -> Table:
         (name, ", ".join(f"{size} (mean {mean})" for mean, size in sizes.items()))
         for name, sizes in content["class_sizes"].items()
     )
-    notes = (
-        "In the 3-class and 2-class problems the class of each agent is drawn once; runs redraw "
-        "the samples only. The paper does not report its sizes. They set the bias that an agent "
-        "has while it still pools everybody, and so move some convergence times by 10 % and more.",
-    )
-    return Table("Agents in each class", ("experiment", "agents"), rows, notes)
+    return Table("Agents in each class", ("experiment", "agents"), rows, (NOTES["sizes"],))
 
 
 def likely_table(content: Content) -> Table:
@@ -73,25 +60,25 @@ def likely_table(content: Content) -> Table:
     >>> likely_table(content).rows
     (('sharp', '0.2', '300 ± 40 (600)', '100 %', '300 ± 40 (600)'),)
     """
-    rows = tuple(
-        (
-            name,
-            key,
-            spread_text(cell),
-            percent(cell["right_at_the_end"]),
-            spread_text(content["class_estimation_time"][name][key]),
-        )
+    rows = [
+        {
+            "algorithm": name,
+            "class": key,
+            "likely class right for good (no guarantee)": spread_text(cell),
+            "agents right at the end": percent(cell["right_at_the_end"]),
+            "guaranteed class, for comparison": spread_text(
+                content["class_estimation_time"][name][key]
+            ),
+        }
         for name, cells in content["likely_class_estimation_time"].items()
         for key, cell in cells.items()
-    )
-    header = (
-        "algorithm",
-        "class",
-        "likely class right for good (no guarantee)",
-        "agents right at the end",
-        "guaranteed class, for comparison",
-    )
-    return Table("Likely classes, without guarantee", header, rows, (_LIKELY,))
+    ]
+    return _table("Likely classes, without guarantee", rows, NOTES["likely"])
+
+
+def _table(title: str, rows: Sequence[Mapping[str, str]], *notes: str) -> Table:
+    """Return the table of rows that carry the names of their columns."""
+    return Table(title, tuple(rows[0]), tuple(tuple(row.values()) for row in rows), notes)
 
 
 def two_class_table(content: Content) -> Table:
@@ -111,8 +98,8 @@ def two_class_table(content: Content) -> Table:
         first = ", ".join(f"{spread_text(cell)} in class {key}" for key, cell in by_class.items())
         rows.append((name, first or spread_text(None), *map(spread_text, cells.values())))
     header = ("algorithm", "class estimation time", "error 0.1", "error 0.01")
-    notes = ("Local needs far more than 2500 steps for error 0.01.",)
-    return Table("The 2-class problem, all agents: avg ± std (max)", header, tuple(rows), notes)
+    title = "The 2-class problem, all agents: avg ± std (max)"
+    return Table(title, header, tuple(rows), (NOTES["two_class"],))
 
 
 def imperfect_table(name: str, case: Content) -> Table:
@@ -126,28 +113,19 @@ def imperfect_table(name: str, case: Content) -> Table:
     >>> imperfect_table("imperfect-separated", case).rows[0][1:3]
     ('218 ± 45 (363)', '538 to 824')
     """
-    rows = [
-        _theorem_row(
-            "η-class identified", case["class_estimation_time"], case["zeta"], case["within_zeta"]
-        )
-    ]
+    times, within = case["class_estimation_time"], case["within_zeta"]
+    rows = [_theorem_row("η-class identified", times, case["zeta"], within)]
     for epsilon, row in case["convergence_time"].items():
         ours = "eta-restricted-round-robin"
-        rows.append(
-            _theorem_row(f"{ours}, error {epsilon}", row[ours], row["tau"], row["within_tau"])
-        )
+        what = f"{ours}, error {epsilon}"
+        rows.append(_theorem_row(what, row[ours], row["tau"], row["within_tau"]))
         for other in ("local", "oracle"):
             late = 1 - row["within_horizon"][other]
             never = f"; {100 * late:.0f} % not within the horizon" if late else ""
             rows.append((f"{other}, error {epsilon}", spread_text(row[other]) + never, "", ""))
     header = ("what", "measured avg ± std (max)", "theorem, exact", "agents within it")
-    notes = (
-        "Error is the distance to the mean of the agent's η-class; a time beyond the horizon "
-        "counts as one step more. Theorem 3 bounds identification, Theorem 4 convergence.",
-    )
-    return Table(
-        f"Imperfect classes, {name.removeprefix('imperfect-')}", header, tuple(rows), notes
-    )
+    title = f"Imperfect classes, {name.removeprefix('imperfect-')}"
+    return Table(title, header, tuple(rows), (NOTES["imperfect"],))
 
 
 def _theorem_row(what: str, cell: Content, bound: Content, share: float) -> tuple[str, ...]:
@@ -165,15 +143,14 @@ def sweep_table(rows: list[dict[str, Any]]) -> Table:
     ...               "class_estimation_time": cell}]).rows[0][-1]
     '3.0'
     """
-    table = tuple(
-        (
-            f"{row['gap']:g}",
-            spread_text(row["class_estimation_time"]),
-            str(row["zeta"]),
-            percent(row["within_zeta"]),
-            f"{row['zeta'] / row['class_estimation_time']['avg']:.1f}",
-        )
+    table = [
+        {
+            "gap": f"{row['gap']:g}",
+            "measured avg ± std (max)": spread_text(row["class_estimation_time"]),
+            "ζ, exact": str(row["zeta"]),
+            "agents within ζ": percent(row["within_zeta"]),
+            "ζ / average": f"{row['zeta'] / row['class_estimation_time']['avg']:.1f}",
+        }
         for row in rows
-    )
-    header = ("gap", "measured avg ± std (max)", "ζ, exact", "agents within ζ", "ζ / average")
-    return Table("Class estimation time across gaps", header, table)
+    ]
+    return _table("Class estimation time across gaps", table)

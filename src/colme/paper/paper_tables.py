@@ -1,53 +1,118 @@
-"""The paper's own tables, measured beside published, with the theory rows and their footnotes.
+"""Verdicts at a glance, and the paper's own tables: measured beside published.
 
-Lives here: from ``tables.json`` to rows.  Must not know how values are measured, HTML or
-terminals.
+Lives here: how numbers are written in the tables people read, and from ``tables.json`` to rows.
+Must not know how values are measured, HTML or terminals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
-from colme.pages import NOTHING
+from colme.pages import FAILS, HOLDS, NOTHING
 from colme.pages import TextTable as Table
-from colme.paper.checks import TablePlace, cells_of, compare
+from colme.paper.claims import Claim
 from colme.paper.experiments import EXTRA_ALGORITHMS
-from colme.paper.published import PUBLISHED
-from colme.paper.tables import interval_text, spread_text, verdict
+from colme.paper.outline import NOTES, Content
+from colme.paper.published import PUBLISHED, Check, TablePlace, cells_of, compare
 
-_HEADER = (
-    "published",
-    "measured",
-    "95 % interval",
-    "off by",
-    "within",
-)
-_COUNTING = (
-    "Measured times count the first step as 1, published convergence times as 0; "
-    "“off by” and the verdict allow for that."
-)
-_INTERVAL = (
-    "Times are average ± standard deviation (maximum) over agents and runs; the interval is that "
-    "of the measured average, Student's on the averages of whole runs."
-)
-_EXTRA = (
-    f"Not in the paper: {', '.join(EXTRA_ALGORITHMS)}. Nothing is published of it, so no margin "
-    "concerns it; it sees the same samples as the others."
-)
-_ZETA = (
-    "¹ The published ζ stops at n* + A - 1 and inverts β one step short. Theorem 1 also subtracts "
-    "the peers ruled out early, who need not be asked again; that is done here, with the class "
-    "sizes drawn."
-)
-_TAU = (
-    "² The published 33406 divides the local time by the number of classes. Theorem 2 divides it "
-    "by the number of agents in the class; τ is then ζ, or the oracle's time if that is longer."
-)
-_LOCAL = "³ Inverting β exactly gives 100217; the published value stops one step short."
-_NOTES = {"¹": _ZETA, "²": _TAU, "³": _LOCAL}
+_HEADER = ("published", "measured", "95 % interval", "off by", "within")
 
-Content = Mapping[str, Any]
+
+def spread_text(cell: Mapping[str, float] | None) -> str:
+    """Return ``avg ± std (max)``, with a decimal where the average is small.
+
+    Examples
+    --------
+    >>> spread_text({"avg": 5.94, "std": 3.6, "max": 21.0})
+    '5.9 ± 3.6 (21)'
+    """
+    if cell is None:
+        return NOTHING
+    digits = 1 if cell["avg"] < 20 and cell["avg"] % 1 else 0
+    return f"{cell['avg']:.{digits}f} ± {cell['std']:.{digits}f} ({cell['max']:.0f})"
+
+
+def interval_text(interval: Sequence[float] | None) -> str:
+    """Return the two ends of an interval, or a dash.
+
+    Examples
+    --------
+    >>> interval_text([5.71, 6.04]), interval_text(None)
+    ('5.7 to 6.0', '–')
+    """
+    if interval is None:
+        return NOTHING
+    digits = 1 if interval[1] < 20 else 0
+    return f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Return a share in percent; all is ``100 %``, and nothing less is rounded up to it.
+
+    Examples
+    --------
+    >>> percent(1.0), percent(0.99995), percent(0.0725, digits=0)
+    ('100 %', '99.99 %', '7 %')
+    """
+    if share == 1:
+        return "100 %"
+    scale = 10.0**digits
+    return f"{math.floor(share * 100 * scale) / scale:.{digits}f} %"
+
+
+def claim_table(claims: Sequence[Claim]) -> Table:
+    """Return what the paper states in words, with the evidence.
+
+    Examples
+    --------
+    >>> claim_table([Claim("it works", "it did", True)]).rows
+    (('it works', 'it did', '✓'),)
+    """
+    rows = tuple((c.statement, c.evidence, HOLDS if c.holds else FAILS) for c in claims)
+    return Table(
+        "What the paper states, and what was measured", ("statement", "measured", "holds"), rows
+    )
+
+
+def summary(checks: Sequence[Check], claims: Sequence[Claim]) -> Table:
+    """Return, at one glance, how much holds; what does not is named.
+
+    Examples
+    --------
+    >>> summary([], [Claim("it works", "it did", True)]).rows
+    (('statements of the paper', '✓ 1 of 1', ''),)
+    """
+    groups: dict[str, list[Check]] = {}
+    for check in checks:
+        who = "of all agents" if check.place.agents == "all" else "class by class"
+        group = (
+            "class estimation times" if check.place.epsilon is None else f"convergence times {who}"
+        )
+        groups.setdefault(group, []).append(check)
+    rows = [
+        _counted(name, chosen, "; ".join(_name(check) for check in chosen if not check.holds))
+        for name, chosen in groups.items()
+    ]
+    if claims:
+        off = " ".join(claim.statement for claim in claims if not claim.holds)
+        rows.append(_counted("statements of the paper", claims, off))
+    header = ("compared with the paper", "within the margin", "not within")
+    off_by_class = any(check.place.agents != "all" and not check.holds for check in checks)
+    return Table("What holds", header, tuple(rows), (NOTES["off"],) if off_by_class else ())
+
+
+def _counted(name: str, all_of_them: Sequence[Check | Claim], off: str) -> tuple[str, str, str]:
+    n_all, n_held = len(all_of_them), sum(one.holds for one in all_of_them)
+    return name, f"{HOLDS if n_held == n_all else FAILS} {n_held} of {n_all}", off
+
+
+def _name(check: Check) -> str:
+    place = check.place
+    where = "" if place.agents == "all" else f", class {place.agents}"
+    when = "" if place.epsilon is None else f", error {place.epsilon}"
+    noise = ", published within the measured interval" if check.is_noise else ""
+    return f"{place.algorithm}{where}{when} ({100 * check.difference:+.0f} %{noise})"
 
 
 def paper_tables(content: Content) -> tuple[Table, ...]:
@@ -80,11 +145,11 @@ def class_estimation_table(content: Content) -> Table:
     ('1378 ± 194 (2150)', '1354 ± 182 (2242)')
     """
     rows = [
-        (label, where.agents, *cells)
-        for where, label, cells in _rows(content)
-        if where.table == "class_estimation_time"
+        (label, place.agents, *cells)
+        for place, label, cells in _rows(content)
+        if place.table == "class_estimation_time"
     ]
-    notes = (_INTERVAL, *_extra(content["class_estimation_time"]), _ZETA)
+    notes = (NOTES["interval"], *_extra(content["class_estimation_time"]), NOTES["¹"])
     return Table("Class estimation times", ("algorithm", "class", *_HEADER), tuple(rows), notes)
 
 
@@ -99,12 +164,12 @@ def convergence_table(content: Content, agents: str, epsilon: str) -> Table:
     >>> convergence_table(content, "all", "0.1").rows[0][-2:]
     ('-0.5 %', '✓ 20 % or 3 steps')
     """
-    rows, notes = [], [_INTERVAL, _COUNTING, *_extra(content["convergence_time"][agents])]
-    notes += _late(content, agents, epsilon)
-    for where, label, cells in _rows(content):
-        if (where.agents, where.epsilon) == (agents, epsilon):
+    rows, notes = [], [NOTES["interval"], NOTES["counting"]]
+    notes += _extra(content["convergence_time"][agents]) + _late(content, agents, epsilon)
+    for place, label, cells in _rows(content):
+        if (place.agents, place.epsilon) == (agents, epsilon):
             rows.append((label, *cells))
-            notes += [note for mark, note in _NOTES.items() if cells[1].endswith(mark)]
+            notes += [NOTES[mark] for mark in "¹²³" if cells[1].endswith(mark)]
     who = "all agents" if agents == "all" else f"class {agents}"
     title = f"Convergence times to error {epsilon}, {who}"
     return Table(title, ("algorithm", *_HEADER), tuple(rows), tuple(notes))
@@ -113,24 +178,26 @@ def convergence_table(content: Content, agents: str, epsilon: str) -> Table:
 def _rows(content: Content) -> Iterator[tuple[TablePlace, str, tuple[str, ...]]]:
     """Yield the place of each row, its label, and the cells after that."""
     published, intervals = cells_of(PUBLISHED), cells_of(content.get("intervals", {}))
-    checks = {
-        TablePlace(check.table, check.agents, check.algorithm, check.epsilon): check
-        for check in compare(content)
-    }
-    for where, cell in cells_of(content).items():
-        known = published.get(where)
-        if where.algorithm.startswith("theory"):
-            label, mark = _theory_label(where)
+    checks = {check.place: check for check in compare(content)}
+    for place, cell in cells_of(content).items():
+        known, check = published.get(place), checks.get(place)
+        if place.algorithm.startswith("theory"):
+            label, mark = _theory_label(place)
             exact = f"exactly {cell}{mark if known != cell else ''}"
-            yield where, label, (str(known), exact, NOTHING, NOTHING, NOTHING)
-        else:
-            texts = spread_text(known), spread_text(cell), interval_text(intervals.get(where))
-            yield where, where.algorithm, (*texts, *verdict(checks.get(where)))
+            yield place, label, (str(known), exact, NOTHING, NOTHING, NOTHING)
+            continue
+        off = verdict = NOTHING
+        if check is not None:
+            off = f"{100 * check.difference:+.1f} %"
+            verdict = f"{HOLDS if check.holds else FAILS} {check.margin}"
+        texts = spread_text(known), spread_text(cell), interval_text(intervals.get(place))
+        yield place, place.algorithm, (*texts, off, verdict)
 
 
 def _extra(rows: Content) -> list[str]:
     """Return a note if some row is not the paper's."""
-    return [_EXTRA] if any(name in EXTRA_ALGORITHMS for name in rows) else []
+    note = NOTES["extra"].format(extra=", ".join(EXTRA_ALGORITHMS))
+    return [note] if any(name in EXTRA_ALGORITHMS for name in rows) else []
 
 
 def _late(content: Content, agents: str, epsilon: str) -> list[str]:
@@ -143,10 +210,10 @@ def _late(content: Content, agents: str, epsilon: str) -> list[str]:
     ]
 
 
-def _theory_label(where: TablePlace) -> tuple[str, str]:
+def _theory_label(place: TablePlace) -> tuple[str, str]:
     """Return the label of a row of theory, and the mark of its footnote."""
-    if where.epsilon is None:
+    if place.epsilon is None:
         return "Theorem 1: ζ", "¹"
-    if where.algorithm == "theory_local_tau":
+    if place.algorithm == "theory_local_tau":
         return "Theory, local: τ", "³"
-    return "Theorem 2: τ", "¹" if where.epsilon == "0.1" else "²"
+    return "Theorem 2: τ", "¹" if place.epsilon == "0.1" else "²"

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.paper.experiments import EXTRA_ALGORITHMS, IDENTIFIERS
-from colme.paper.results import Result
-from colme.paper.table_values import Results, convergence_of
-from colme.paper.theorems import identified, sweep
+from colme.paper.measure import Result
+from colme.paper.table_values import Results, convergence_of, gap_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +44,11 @@ def precision(ax: Axes, results: Results, *, source: str, curve: str = "precisio
 
     Examples
     --------
-    >>> precision.__kwdefaults__
-    {'curve': 'precision'}
+    >>> from colme.paper import EXPERIMENTS, canvas, measure
+    >>> quick = EXPERIMENTS["two-class"].model_copy(update={"runs": 1, "horizon": 20})
+    >>> ran = {"two-class": (measure(quick),)}
+    >>> canvas.draw(lambda axes: precision(axes, ran, source="two-class")).svg[:5]
+    b'<?xml'
     """
     result = results[source][0]
     for name in IDENTIFIERS:
@@ -63,8 +65,11 @@ def error(
 
     Examples
     --------
-    >>> error.__kwdefaults__
-    {'only': None, 'until': None}
+    >>> from colme.paper import EXPERIMENTS, canvas, measure
+    >>> quick = EXPERIMENTS["two-class"].model_copy(update={"runs": 1, "horizon": 20})
+    >>> ran = {"two-class": (measure(quick),)}
+    >>> canvas.draw(lambda axes: error(axes, ran, source="two-class", only="0.8")).svg[:5]
+    b'<?xml'
     """
     result = results[source][0]
     agents = None if only is None else result.classes[only]
@@ -84,8 +89,12 @@ def distribution(ax: Axes, results: Results, *, epsilon: str) -> None:
 
     Examples
     --------
-    >>> distribution.__name__
-    'distribution'
+    >>> from colme.paper import EXPERIMENTS, canvas, measure
+    >>> quick = EXPERIMENTS["three-class"].model_copy(update={"runs": 1, "horizon": 20})
+    >>> ran = measure(quick)
+    >>> paint = lambda axes: distribution(axes, {"three-class": (ran,)}, epsilon="0.1")
+    >>> canvas.draw(paint).svg[:5]
+    b'<?xml'
     """
     for name in results["three-class"][0].measured:
         times = convergence_of(results, name, epsilon)
@@ -102,10 +111,13 @@ def sweep_of_gaps(ax: Axes, results: Results) -> None:
 
     Examples
     --------
-    >>> sweep_of_gaps.__name__
-    'sweep_of_gaps'
+    >>> from colme.paper import canvas, measure
+    >>> from colme.paper.experiments import parts
+    >>> ran = {"gap-sweep": [measure(part) for part in parts("gap-sweep", runs=1, seed=0)[-2:]]}
+    >>> canvas.draw(lambda axes: sweep_of_gaps(axes, ran)).svg[:5]
+    b'<?xml'
     """
-    rows = [sweep(part) for part in results["gap-sweep"]]
+    rows = [gap_row(part) for part in results["gap-sweep"]]
     gaps = [row["gap"] for row in rows]
     times = [row["class_estimation_time"] for row in rows]
     lines: tuple[tuple[str, list[float], dict[str, Any]], ...] = (
@@ -147,7 +159,7 @@ def _mark_identification(ax: Axes, result: Result, name: str, agents: NDArray[np
     if name in ("local", "oracle"):
         return
     source = name if name in IDENTIFIERS else "restricted-round-robin"
-    when = identified(result.measured[source])[:, agents].mean()
+    when = result.identification(source)[:, agents].mean()
     band = result.measured[name].curves["error"].over(agents)
     height = np.interp(when, result.times, band.mean)
     ax.plot(when, height, "o", color=_LINES[name][0], markeredgecolor=_BLACK, zorder=5)

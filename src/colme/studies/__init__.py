@@ -8,7 +8,7 @@ Examples
 ['batches', 'rates', 'views', 'noise', 'drift', 'conservative', 'neighbours']
 """
 
-from colme.studies.run import STUDIES, run, save
-from colme.studies.study import Curve, Study
+from colme.studies.catalogue import STUDIES, run, save
+from colme.studies.finding import Curve, Study
 
 __all__ = ["STUDIES", "Curve", "Study", "run", "save"]

@@ -6,12 +6,12 @@ Lives here: the study.  Must not know how it is written down.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from colme import theory
 from colme.algorithm import resolve
 from colme.experiment import ArrivalsSpec
-from colme.studies.study import Curve, Row, Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import DELTA, SIGMA, Work, curve_of, three_classes
 
 QUESTION = "How much communication does waiting save, and what does it cost?"
@@ -23,24 +23,7 @@ PARTS = len(ALGORITHMS) * len(SIZES)
 """Simulations."""
 
 _EPSILON = 0.01
-_COLUMNS = (
-    "algorithm",
-    "queries until the class is known",
-    "samples",
-    "theory: queries",
-    "theory: samples",
-    f"queries until the error is below {_EPSILON:g}",
-    "samples until then",
-)
-
-
-class _Averages(NamedTuple):
-    """Average queries until the class is known and until the error is small; what is promised."""
-
-    known: float
-    near: float
-    promised: float
-    n_open: int
+_QUERIES = "queries until the class is known"
 
 
 def measure(
@@ -57,27 +40,30 @@ def measure(
     >>> study.value("sharp, m = 10", "samples") > study.value("sharp, m = 1", "samples")
     True
     """
-    found = {(name, m): _measure(work, n_agents, name, m) for name in algorithms for m in sizes}
+    rows: list[Row] = []
+    curves, answers, n_open = [], [], 0
     few, many = sizes[0], sizes[-2]
-    answers = []
     for name in algorithms:
-        saved = found[name, few].known / found[name, many].known
+        by_size = {}
+        for m in sizes:
+            by_size[m], n_late = _measure(work, n_agents, name, m)
+            n_open += n_late
+        rows += by_size.values()
+        saved = by_size[few][_QUERIES] / by_size[many][_QUERIES]
         answers.append(
             f"with {name} an agent needs {saved:.1f} times fewer queries to know its class "
             f"and {many / few / saved:.1f} times more samples"
         )
-    n_open = sum(each.n_open for each in found.values())
+        for unit, column in (("queries", _QUERIES), ("samples", "samples")):
+            heights = [row[column] for row in by_size.values()]
+            curves.append(curve_of(f"{name}: {unit}", sizes, heights))
+            if name == algorithms[-1]:
+                heights = [row[f"theory: {unit}"] for row in by_size.values()]
+                curves.append(curve_of(f"{name}: {unit} (theory)", sizes, heights, theory=True))
     return work.study(
-        "batches",
-        QUESTION,
         f"At m = {many} instead of {few}, {'; '.join(answers)}.",
-        (_COLUMNS, [_cells(name, m, each) for (name, m), each in found.items()]),
-        (
-            _curves(found, algorithms, sizes),
-            "samples between two queries, m",
-            "until the class is known",
-            "xy",
-        ),
+        rows,
+        (curves, "samples between two queries, m", "until the class is known", "xy"),
         f"Averages over agents; {n_open} cases were not within the horizon.",
         f"Hearing of everybody once takes {n_agents - 1} queries, and no waiting saves these.",
         "Theory: Theorems 1 and J in batches, which hold for each agent with probability 1 - "
@@ -85,40 +71,25 @@ def measure(
     )
 
 
-def _cells(name: str, m: int, f: _Averages) -> Row:
-    counted = (f.known, f.known * m, f.promised, f.promised * m, f.near, f.near * m)
-    return (f"{name}, m = {m}", *counted)
-
-
-def _measure(work: Work, n_agents: int, name: str, m: int) -> _Averages:
+def _measure(work: Work, n_agents: int, name: str, m: int) -> tuple[dict[str, Any], int]:
+    """Return a row, and how many times are not within the horizon."""
     steps = max(4000 // m, 3 * n_agents)
     tables: dict[str, Any] = {"arrivals": ArrivalsSpec(batch=m), "epsilons": (_EPSILON,)}
     scenario = work.scenario(three_classes(n_agents), steps, **tables)
-    measures = scenario.measure(work.simulate(f"{name}, m = {m}", scenario, name))
-    known, near = measures.identification_times, measures.convergence_times[_EPSILON]
-    assert known is not None
-    test = resolve(name).class_test.word
-    means = scenario.problem.true_means
+    case = f"{name}, m = {m}"
+    measures = scenario.measure(work.simulate(case, scenario, name))
+    times, near = measures.identification_times, measures.convergence_times[_EPSILON]
+    assert times is not None
+    test, means = resolve(name).class_test.word, scenario.problem.true_means
     situation = theory.Situation(means, SIGMA, DELTA, class_test=test, batch=m)
-    return _Averages(
-        float(known.mean()),
-        float(near.mean()),
-        float(theory.identification_times(situation).mean()),
-        int((known > steps).sum() + (near > steps).sum()),
-    )
-
-
-def _curves(
-    found: dict[tuple[str, int], _Averages], algorithms: Sequence[str], sizes: Sequence[int]
-) -> tuple[Curve, ...]:
-    curves = []
-    for name in algorithms:
-        each = [found[name, m] for m in sizes]
-        for word, unit in (("queries", [1] * len(sizes)), ("samples", sizes)):
-            known = [f.known * k for f, k in zip(each, unit, strict=True)]
-            promised = [f.promised * k for f, k in zip(each, unit, strict=True)]
-            curves.append(curve_of(f"{name}: {word}", sizes, known))
-            if name == algorithms[-1]:
-                what = f"{name}: {word} (theory)"
-                curves.append(curve_of(what, sizes, promised, theory=True))
-    return tuple(curves)
+    promised = float(theory.identification_times(situation).mean())
+    known, small = float(times.mean()), float(near.mean())
+    return {
+        "algorithm": case,
+        _QUERIES: known,
+        "samples": known * m,
+        "theory: queries": promised,
+        "theory: samples": promised * m,
+        f"queries until the error is below {_EPSILON:g}": small,
+        "samples until then": small * m,
+    }, int((times > steps).sum() + (near > steps).sum())

@@ -5,6 +5,7 @@ Lives here: the study.  Must not know how it is written down.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 from colme import metrics, theory
 from colme.algorithm import ALGORITHMS
-from colme.experiment import Measures
-from colme.problem import Problem
-from colme.studies.study import Row, Study
-from colme.studies.work import DELTA, SIGMA, Work, curve_of, three_classes
+from colme.experiment import Scenario
+from colme.results import Times
+from colme.studies.finding import Row, Study
+from colme.studies.work import DELTA, SIGMA, Work, curve_of, share_beyond, three_classes
 
 QUESTION = "What is gained by pooling only peers shown to be near, and what does it cost?"
 PARTS = 9
@@ -26,17 +27,8 @@ WITHIN = (0.1, 0.2, 0.4)
 _NAMES = ("restricted-round-robin", "sharp")
 _EARLY, _LATER = 50, 200
 _FINE, _COARSE = 0.01, 0.1
-_COLUMNS = (
-    "algorithm",
-    f"error at step {_EARLY}",
-    f"worst agent at step {_EARLY}",
-    f"error at step {_LATER}",
-    f"worst agent at step {_LATER}",
-    f"error below {_COARSE:g}",
-    f"error below {_FINE:g}",
-    f"not below {_FINE:g} at the end",
-    "theory: all classmates shown",
-)
+
+Array = NDArray[np.float64]
 
 
 def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
@@ -45,26 +37,27 @@ def measure(work: Work, n_agents: int = 200, horizon: int = 2500) -> Study:
     Examples
     --------
     >>> study = measure(Work(runs=1), n_agents=15, horizon=200)
-    >>> study.value("sharp, within 0.1", "error below 0.1") == study.value("local", _COLUMNS[5])
+    >>> alone = study.value("local", "error below 0.1")
+    >>> study.value("sharp, within 0.1", "error below 0.1") == alone
     True
     """
-    rows: list[Any] = []
+    rows: dict[str, Row] = {}
     curves = []
     for label, name, within in _cases():
         tables: dict[str, Any] = {"within": within, "epsilons": (_COARSE, _FINE)}
         scenario = work.scenario(three_classes(n_agents), horizon, **tables)
         trajectory = work.simulate(label, scenario, name)
         errors = metrics.errors(trajectory, scenario.problem.true_means)
-        measures = scenario.measure(trajectory)
-        rows.append(_cells(label, measures, errors, _shown(scenario.problem, name, within)))
+        shown = None if within is None else _shown(scenario, name, within)
+        rows[label] = _row(label, errors, scenario.measure(trajectory).convergence_times, shown)
         if within in (None, WITHIN[1]):
-            short = label.replace("-round-robin", "-RR")
-            curves.append(curve_of(short, *_thinned(trajectory.times, errors.mean(axis=(0, 2)))))
+            # As many points as a logarithmic axis can show.
+            kept = np.unique(np.geomspace(1, horizon, 200).astype(np.int64)) - 1
+            short, error = label.replace("-round-robin", "-RR"), errors.mean(axis=(0, 2))
+            curves.append(curve_of(short, trajectory.times[kept], error[kept]))
     return work.study(
-        "conservative",
-        QUESTION,
-        _answer({str(cells[0]): cells for cells in rows}),
-        (_COLUMNS, rows),
+        _answer(rows),
+        rows.values(),
         (curves, "time step", "distance to true mean", "xy"),
         "The smallest gap between classes is 0.2: with `within` up to that, no stranger is "
         f"ever pooled, for each agent with probability 1 - {DELTA / 8:g}.",
@@ -81,42 +74,32 @@ def _cases() -> list[tuple[str, str, float | None]]:
     return cases
 
 
-def _shown(problem: Problem, name: str, within: float | None) -> float | None:
-    if within is None:
-        return None
-    test = ALGORITHMS[name].class_test
-    situation = theory.Situation(problem.true_means, SIGMA, DELTA, class_test=test)
+def _shown(scenario: Scenario, name: str, within: float) -> float:
+    means, test = scenario.problem.true_means, ALGORITHMS[name].class_test
+    situation = theory.Situation(means, SIGMA, DELTA, class_test=test)
     return float(theory.shown_times(situation, within).mean())
 
 
-def _cells(label: str, measures: Measures, errors: NDArray[np.float64], shown: float | None) -> Row:
-    early, later = (errors[:, min(step, measures.horizon) - 1].ravel() for step in (_EARLY, _LATER))
-    coarse, fine = (measures.convergence_times[epsilon] for epsilon in (_COARSE, _FINE))
-    return (
-        label,
-        *(float(value) for part in (early, later) for value in (part.mean(), part.max())),
-        float(coarse.mean()),
-        float(fine.mean()),
-        f"{(fine > measures.horizon).mean():.1%}",
-        shown,
-    )
+def _row(label: str, errors: Array, times: Mapping[float, Times], shown: float | None) -> Row:
+    horizon = errors.shape[1]
+    row: dict[str, Any] = {"algorithm": label}
+    for step in (_EARLY, _LATER):
+        then = errors[:, min(step, horizon) - 1]
+        row[f"error at step {step}"] = float(then.ravel().mean())
+        row[f"worst agent at step {step}"] = float(then.max())
+    row |= {f"error below {each:g}": float(times[each].mean()) for each in (_COARSE, _FINE)}
+    row[f"not below {_FINE:g} at the end"] = share_beyond(times[_FINE], horizon)
+    return row | {"theory: all classmates shown": shown}
 
 
-def _answer(rows: dict[str, tuple[Any, ...]]) -> str:
+def _answer(rows: Mapping[str, Row]) -> str:
     said = []
     for name in _NAMES:
         bold, careful = rows[f"{name}, optimistic"], rows[f"{name}, within {WITHIN[1]:g}"]
+        early, fine = f"error at step {_EARLY}", f"error below {_FINE:g}"
         said.append(
             f"with {name} an agent that pools only peers shown to be within {WITHIN[1]:g} has an "
-            f"error of {careful[1]:.2g} instead of {bold[1]:.2g} at step {_EARLY}, and is within "
-            f"{_FINE:g} after {careful[6]:.0f} steps instead of {bold[6]:.0f}"
+            f"error of {careful[early]:.2g} instead of {bold[early]:.2g} at step {_EARLY}, and is "
+            f"within {_FINE:g} after {careful[fine]:.0f} steps instead of {bold[fine]:.0f}"
         )
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}."
-
-
-def _thinned(
-    times: NDArray[np.int64], error: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return as many points as a logarithmic axis can show."""
-    kept = np.unique(np.geomspace(1, times.size, 200).astype(np.int64)) - 1
-    return times[kept], error[kept]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colme.paper.figure_list import FigureSpec, load_figures
-from colme.studies.study import Study
+from colme.paper import canvas
+from colme.studies.finding import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers tell apart.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _FEW = 8
-"""So many places get a dot each; whole ones are named on a logarithmic axis."""
+"""Up to this many places get a dot each; whole ones are named on a logarithmic axis."""
 
 _WIDE = 60
-"""So many letters fit beside each other in a line above the axes."""
+"""Letters that fit beside each other in a line above the axes."""
 
 
 def draw(study: Study) -> bytes:
@@ -32,17 +32,15 @@ def draw(study: Study) -> bytes:
 
     Examples
     --------
-    >>> from colme.studies.study import Curve
+    >>> from colme.studies.finding import Curve
     >>> study = Study("demo", "", "", (), (), (Curve("line", (1.0, 9.0), (1.0, 2.0)),), log="x")
     >>> draw(study)[:5]
     b'<?xml'
     """
-    figure = FigureSpec(study.name, (), study.question, partial(_lines, study=study))
-    drawing: bytes = load_figures().draw(figure, {}).svg
-    return drawing
+    return canvas.draw(partial(_lines, study=study)).svg
 
 
-def _lines(ax: Axes, _results: Any, study: Study) -> None:
+def _lines(ax: Axes, study: Study) -> None:
     # What theory says has the colour of what was measured under the same name.
     colors: dict[str, str] = {}
     for curve in study.curves:

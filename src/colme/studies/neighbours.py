@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colme.contacts import Contacts
 from colme.experiment import ContactsSpec, ProblemSpec
 from colme.results import Digest
-from colme.studies.study import Study
+from colme.studies.finding import Row, Study
 from colme.studies.work import Work, curve_of
 
 QUESTION = "How soon is a large fleet right in which each agent has only ten neighbours?"
@@ -44,11 +44,7 @@ PUBLISHED: Mapping[str, tuple[int | None, ...]] = {
 
 _MEANS, _SIGMA, _DELTA, _EPSILON = (0.0, 1.0), 2.0, 0.1, 0.1
 _EVERY = 10
-_COLUMNS = (
-    "method",
-    *(f"steps to {share:g}" for share in REACH),
-    *(f"wrong at {t}" for t in AT),
-)
+_STEPS = {f"steps to {share:g}": share for share in REACH}
 
 
 def measure(work: Work, n_agents: int = 10_000, degree: int = 10, horizon: int = 2000) -> Study:
@@ -76,22 +72,16 @@ def measure(work: Work, n_agents: int = 10_000, degree: int = 10, horizon: int =
         digest = work.run(case, where, method or "c-colme", times=times)
         assert isinstance(digest, Digest)
         wrong[case] = digest.wrong_shares[:, :, 0].mean(axis=0)
-    rows: list[Any] = [_cells(case, times, shares) for case, shares in wrong.items()]
-    rows += [(name, *steps, *[None] * len(AT)) for name, steps in PUBLISHED.items()]
+    rows: dict[str, Row] = {case: _row(case, times, shares) for case, shares in wrong.items()}
+    published = [
+        {"method": name, **dict(zip(_STEPS, steps, strict=True))}
+        for name, steps in PUBLISHED.items()
+    ]
+    curves = [curve_of(case, times[each > 0], each[each > 0]) for case, each in wrong.items()]
     return work.study(
-        "neighbours",
-        QUESTION,
-        _answer({str(cells[0]): cells for cells in rows}),
-        (_COLUMNS, rows),
-        (
-            [
-                curve_of(case, times[shares > 0], shares[shares > 0])
-                for case, shares in wrong.items()
-            ],
-            "time step",
-            "share of wrong estimates",
-            "y",
-        ),
+        _answer(rows),
+        [*rows.values(), *published],
+        (curves, "time step", "share of wrong estimates", "y"),
         f"{n_agents} agents in classes of mean {_MEANS[0]:g} and {_MEANS[1]:g}, σ = {_SIGMA:g},"
         f" {degree} neighbours each, δ = {_DELTA:g}; an estimate is wrong if it is more than"
         f" {_EPSILON:g} off.",
@@ -99,20 +89,17 @@ def measure(work: Work, n_agents: int = 10_000, degree: int = 10, horizon: int =
     )
 
 
-def _cells(case: str, times: NDArray[np.int64], shares: NDArray[np.float64]) -> tuple[Any, ...]:
-    reached: list[int | None] = []
-    for share in REACH:
+def _row(case: str, times: NDArray[np.int64], shares: NDArray[np.float64]) -> Row:
+    row: dict[str, Any] = {"method": case}
+    for name, share in _STEPS.items():
         there = np.flatnonzero(shares <= share)
-        reached.append(int(times[there[0]]) if there.size else None)
-    at = [float(shares[times == t][0]) if t in times else None for t in AT]
-    return (case, *reached, *at)
+        row[name] = int(times[there[0]]) if there.size else None
+    return row | {f"wrong at {t}": float(shares[times == t][0]) if t in times else None for t in AT}
 
 
-def _answer(rows: dict[str, tuple[Any, ...]]) -> str:
-    one_percent = 1 + REACH.index(0.01)
-
+def _answer(rows: Mapping[str, Row]) -> str:
     def steps(name: str) -> str:
-        reached = rows[name][one_percent]
+        reached = rows[name]["steps to 0.01"]
         return "not at all" if reached is None else f"after {reached} steps"
 
     return (

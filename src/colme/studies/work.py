@@ -6,7 +6,7 @@ Lives here: running experiments on behalf of a study.  Must not know any study.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme.experiment import Experiment, ProblemSpec, Scenario
-from colme.results import Digest, Trajectory
-from colme.studies.study import Curve, Row, Study
+from colme.results import Digest, Times, Trajectory
+from colme.studies.finding import Curve, Row, Study
 
 DELTA = 0.001
 """The risk of every agent in every study."""
@@ -51,6 +51,8 @@ class Work:
         Called with what is running and the share of all work done, from 0 to 1.
     parts
         How many simulations the study makes.
+    name, question
+        Of the study.
 
     Examples
     --------
@@ -65,6 +67,8 @@ class Work:
     threads: int | None = None
     progress: Progress | None = None
     parts: int = 1
+    name: str = ""
+    question: str = ""
     _done: int = field(default=0, init=False)
 
     def scenario(self, problem: ProblemSpec, horizon: int, **tables: Any) -> Scenario:
@@ -97,18 +101,18 @@ class Work:
 
     def study(
         self,
-        name: str,
-        question: str,
         answer: str,
-        table: tuple[Sequence[str], Sequence[Row]],
+        rows: Iterable[Row],
         figure: tuple[Sequence[Curve], str, str, str],
         *notes: str,
     ) -> Study:
-        """Return the study: its table is columns and rows; its figure curves, labels and `log`."""
-        columns, rows = tuple(table[0]), tuple(table[1])
-        curves, x_label, y_label, log = figure
+        """Return the study; rows may lack columns; a figure is curves, labels and `log`."""
+        table, (curves, x_label, y_label, log) = list(rows), figure
+        columns = tuple(dict.fromkeys(column for row in table for column in row))
+        cells = tuple(tuple(row.get(column) for column in columns) for row in table)
+        found = self.name, self.question, answer, columns, cells
         axes = tuple(curves), x_label, y_label, log
-        return Study(name, question, answer, columns, rows, *axes, notes, self.runs, self.seed)
+        return Study(*found, *axes, notes, self.runs, self.seed)
 
 
 def ever_excluded(trajectory: Trajectory) -> NDArray[np.bool_]:
@@ -126,6 +130,34 @@ def ever_excluded(trajectory: Trajectory) -> NDArray[np.bool_]:
     own = np.take_along_axis(trajectory.class_counts, labels[None, None, :, None], -1)[..., 0]
     fewest: NDArray[np.int64] = own.min(axis=1)
     return fewest < trajectory.class_sizes[labels]
+
+
+def failures(
+    trajectory: Trajectory, who: NDArray[np.bool_] | slice = np.s_[:]
+) -> dict[str, int | float]:
+    """Return how many agents ever excluded a classmate, and the chance of as many at the risk.
+
+    Examples
+    --------
+    >>> from colme import simulate
+    >>> failures(simulate([[0.0, 0.0]] * 3, "round-robin", sigma=0.1, labels=[0, 0]))
+    {'ever ruled out a classmate': 0, 'chance of as many': 1.0}
+    """
+    failed = ever_excluded(trajectory)[:, who]
+    n_failed = int(failed.sum())
+    chance = chance_of(n_failed, failed.size, DELTA)
+    return {"ever ruled out a classmate": n_failed, "chance of as many": chance}
+
+
+def share_beyond(times: Times, horizon: int) -> str:
+    """Return the share of times beyond the horizon, as people read it.
+
+    Examples
+    --------
+    >>> share_beyond(np.array([3, 9, 10, 10]), 9)
+    '50.0%'
+    """
+    return f"{(times > horizon).mean():.1%}"
 
 
 def chance_of(n_failed: int, n: int, risk: float) -> float:

@@ -4,7 +4,7 @@ Lives here: points, their measures, the journal of a sweep, its results and what
 know the command line or tables for people.
 """
 
-from colme.sweep.measures import column_kinds, measure_point, tabulate
+from colme.sweep.point_rows import column_kinds, measure_point, tabulate
 from colme.sweep.run import ENGINES, Outcome, run_sweep
 from colme.sweep.spec import Point, Sweep
 

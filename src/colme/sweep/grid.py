@@ -68,20 +68,14 @@ def replace_keys(content: Mapping[str, Any], values: Mapping[str, Any]) -> dict[
     """
     result = dict(content)
     for key, value in values.items():
-        result = _replaced(result, key, value)
+        head, _, rest = key.partition(".")
+        inside = result.get(head, {})
+        if rest and not isinstance(inside, dict):
+            raise ValueError(
+                f"{head} is a value and no table with a key {rest}; received {inside!r}"
+            )
+        result[head] = replace_keys(inside, {rest: value}) if rest else value
     return result
-
-
-def _replaced(content: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
-    head, _, rest = key.partition(".")
-    if not rest:
-        return content | {head: value}
-    inside = content.get(head, {})
-    if not isinstance(inside, dict):
-        raise ValueError(  # noqa: TRY004 - an error in the file
-            f"{head} is a value and no table with a key {rest}; received {inside!r}"
-        )
-    return content | {head: _replaced(inside, rest, value)}
 
 
 def _read_grid(grid: Any) -> dict[str, list[Any]]:

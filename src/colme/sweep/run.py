@@ -10,20 +10,21 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from colme import _check
 from colme.sweep.engines import PointError, Task, compute_here, compute_on_cluster
 from colme.sweep.engines.cluster_client import import_distributed
-from colme.sweep.journal import Journal
-from colme.sweep.measures import Columns
-from colme.sweep.results import check_target, digest_of, import_arrow, write_results
+from colme.sweep.parquet import check_target, digest_of, import_arrow, write_results
+from colme.sweep.point_journal import Journal
+from colme.sweep.point_rows import Columns
 from colme.sweep.spec import FORMAT, Sweep
 from colme.sweep.versions import versions
 
 Progress = Callable[[int, int], None]
+Compute = Callable[[list[Task]], Generator[tuple[int, Columns], None, None]]
 
 ENGINES: Mapping[str, str] = MappingProxyType(
     {
@@ -126,12 +127,7 @@ def run_sweep(
     return Outcome(path, len(sweep.points), len(sweep.points) - n_found, n_rows)
 
 
-def _measure(
-    sweep: Sweep,
-    journal: Journal,
-    compute: Callable[[list[Task]], Generator[tuple[int, Columns], None, None]],
-    progress: Progress | None,
-) -> None:
+def _measure(sweep: Sweep, journal: Journal, compute: Compute, progress: Progress | None) -> None:
     """Measure every point that is not in the journal yet."""
     done, n_points = journal.finished, len(sweep.points)
     tasks = [
@@ -145,32 +141,29 @@ def _measure(
                 journal.append(number, rows)
                 report(len(journal), n_points)
     except PointError as error:
-        kept = ""
-        if journal:
-            kept = (
-                f"; {len(journal)} of {n_points} points are kept in {str(journal.path)!r}: the "
-                "same sweep continues from there once this point can be measured"
-            )
-        raise ValueError(f"{sweep.points[error.number]}: {error}{kept}") from None
+        kept = (
+            f"; {len(journal)} of {n_points} points are kept in {str(journal.path)!r}: the same "
+            "sweep continues from there once this point can be measured"
+        )
+        failed = f"{sweep.points[error.number]}: {error}"
+        raise ValueError(failed + kept if journal else failed) from None
 
 
-def _choose(
-    engine: str, workers: int | None, scheduler: str | None
-) -> Callable[[list[Task]], Generator[tuple[int, Columns], None, None]]:
+def _choose(engine: str, workers: int | None, scheduler: str | None) -> Compute:
     """Return what measures points, or raise ValueError for what does not go together."""
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; received {engine!r}")
     n_workers = None if workers is None else _check.positive_int("workers", workers)
     if scheduler is not None and (engine != "dask" or n_workers is not None):
-        given: Any = f"engine {engine!r}" if engine != "dask" else f"workers = {n_workers}"
+        given = f"engine {engine!r}" if engine != "dask" else f"workers = {n_workers}"
         raise ValueError(
             f"a scheduler has workers of its own and goes with engine 'dask' alone; received "
             f"{given}: drop one"
         )
     if engine == "local":
-        return lambda tasks: compute_here(tasks, n_workers)
+        return partial(compute_here, n_workers=n_workers)
     import_distributed()
-    return lambda tasks: compute_on_cluster(tasks, n_workers, scheduler)
+    return partial(compute_on_cluster, n_workers=n_workers, scheduler=scheduler)
 
 
 def _check_memory(sweep: Sweep) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -108,7 +108,8 @@ received -1
         """Return the sweep that nested plain values describe; report all errors at once."""
         base = {key: value for key, value in content.items() if key not in ("grid", "points")}
         choices = combine(content.get("grid"), content.get("points"))
-        points, faults = [], _Faults(choices)
+        points: list[Point] = []
+        faults: dict[str, list[int]] = {}
         for number, values in enumerate(choices):
             try:
                 whole = _with_absolute_graph(replace_keys(base, values), Path(folder))
@@ -117,8 +118,12 @@ received -1
                 _check_numbers({"seed": experiment.seed} | values)
                 points.append(Point(number, values, experiment))
             except ValueError as error:
-                faults.add(number, error)
-        faults.check()
+                for words in _explain_each(error):
+                    faults.setdefault(words, []).append(number)
+        if faults:
+            lines = [f"{_points_text(choices, where)}: {fault}" for fault, where in faults.items()]
+            more = [f"and {len(lines) - _FAULTS} more"] if len(lines) > _FAULTS else []
+            raise ValueError("; ".join(lines[:_FAULTS] + more))
         return cls(tuple(choices[0]), tuple(points), json.dumps(content))
 
     @property
@@ -144,42 +149,24 @@ received -1
         return digest.hexdigest()
 
 
-class _Faults:
-    """What is wrong, and with which points; points with the same error are reported together."""
+def _explain_each(error: ValueError) -> list[str]:
+    """Return what is wrong with a point, one by one, since several points may share an error."""
+    if not isinstance(error, ValidationError):
+        return [str(error)]
+    alone: list[Any] = [SimpleNamespace(errors=partial(list, [fault])) for fault in error.errors()]
+    return [explain(each) for each in alone]
 
-    def __init__(self, choices: list[dict[str, Any]]) -> None:
-        self._choices = choices
-        self._where: dict[str, list[int]] = {}
 
-    def add(self, number: int, error: ValueError) -> None:
-        """Keep what is wrong with one point."""
-        faults: list[Any] = error.errors() if isinstance(error, ValidationError) else [error]
-        for fault in faults:
-            # Each error is explained on its own, since several points may share it.
-            alone: Any = SimpleNamespace(errors=lambda fault=fault: [fault])
-            words = str(fault) if fault is error else explain(alone)
-            self._where.setdefault(words, []).append(number)
-
-    def check(self) -> None:
-        """Raise ValueError if anything is wrong."""
-        lines = [f"{self._points(numbers)}: {fault}" for fault, numbers in self._where.items()]
-        if len(lines) > _FAULTS:
-            lines = [*lines[:_FAULTS], f"and {len(lines) - _FAULTS} more"]
-        if lines:
-            raise ValueError("; ".join(lines))
-
-    def _points(self, numbers: list[int]) -> str:
-        """Return which points these are, with the values that all of them share."""
-        if len(numbers) == len(self._choices):
-            return "all points"
-        first, *others = (self._choices[number] for number in numbers)
-        shared = {
-            key: value
-            for key, value in first.items()
-            if all(other[key] == value for other in others)
-        }
-        shown = ", ".join(map(str, numbers[:_SHOWN])) + (", ..." if len(numbers) > _SHOWN else "")
-        return f"point{'s' * bool(others)} {shown}{_values_text(shared)}"
+def _points_text(choices: list[dict[str, Any]], numbers: list[int]) -> str:
+    """Return which points these are, with the values that all of them share."""
+    if len(numbers) == len(choices):
+        return "all points"
+    first, *others = (choices[number] for number in numbers)
+    shared = {
+        key: value for key, value in first.items() if all(other[key] == value for other in others)
+    }
+    shown = ", ".join(map(str, numbers[:_SHOWN])) + (", ..." if len(numbers) > _SHOWN else "")
+    return f"point{'s' * bool(others)} {shown}{_values_text(shared)}"
 
 
 def _check_numbers(values: dict[str, Any]) -> None:

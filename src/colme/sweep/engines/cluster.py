@@ -14,14 +14,8 @@ from typing import Any, TypeVar
 
 from colme.sweep.engines.cluster_client import connected, import_distributed
 from colme.sweep.engines.local import count_cores
-from colme.sweep.engines.task import (
-    MOST_DEATHS,
-    PointError,
-    Task,
-    explain_deaths,
-    explain_failure,
-)
-from colme.sweep.measures import Columns, measure_point
+from colme.sweep.engines.task import MOST_DEATHS, PointError, Task, explain_deaths, explain_failure
+from colme.sweep.point_rows import Columns, measure_point
 from colme.sweep.versions import describe_difference, versions
 
 T = TypeVar("T")

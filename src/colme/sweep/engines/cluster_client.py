@@ -13,8 +13,9 @@ import os
 import signal
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -37,15 +38,8 @@ _SETTINGS = {
 """Points are few and heavy: workers may hold several; no web pages are served."""
 
 
-def import_distributed() -> Any:
-    """Return the library, or say how to get it; `cryptography` encrypts the links of a cluster.
-
-    Examples
-    --------
-    >>> import_distributed().LocalCluster.__name__
-    'LocalCluster'
-    """
-    return load("this engine needs Dask", "dask", "cryptography", "distributed")
+import_distributed = partial(load, "this engine needs Dask", "dask", "cryptography", "distributed")
+"""Return the library, or say how to get it; `cryptography` encrypts the links of a cluster."""
 
 
 @contextmanager
@@ -93,19 +87,15 @@ def _own_cluster(n_workers: int) -> Iterator[Any]:
     maker = ThreadPoolExecutor(1, initializer=_block_interrupts)
     making = maker.submit(distributed.LocalCluster, **settings)
     try:
-        yield _made(making)
+        error = making.exception()
+        if isinstance(error, RuntimeError):
+            raise OSError(f"cannot start a cluster on this machine: {error}")
+        yield making.result()
     finally:
         if making.exception() is None:
             with making.result() as cluster:
                 _kill_workers(cluster)
         maker.shutdown()
-
-
-def _made(making: Future[Any]) -> Any:
-    try:
-        return making.result()
-    except RuntimeError as error:
-        raise OSError(f"cannot start a cluster on this machine: {error}") from None
 
 
 def _block_interrupts() -> None:
@@ -161,21 +151,16 @@ def _check_workers(client: Any, scheduler: str) -> None:
             f"the scheduler at {scheduler} has no workers: start some with "
             f"`dask worker {scheduler}`"
         ) from None
-    differing = {
-        f"{address}: {words}"
-        for address, there in client.run(versions, on_error="return").items()
-        if (words := _difference(there))
-    }
+    differing = []
+    for address, there in client.run(versions, on_error="return").items():
+        is_known = isinstance(there, dict)  # else it is an error
+        words = describe_difference(versions(), there) if is_known else f"none ({there})"
+        differing += [f"{address}: {words}"] if words else []
     if differing:
         raise ValueError(
             f"workers have other versions, {'; '.join(sorted(differing))}: install the same "
             "everywhere, so that all of them compute the same numbers"
         )
-
-
-def _difference(there: Any) -> str:
-    """Return how a worker's versions differ from ours; its answer is an error if it cannot say."""
-    return describe_difference(versions(), there) if isinstance(there, dict) else f"none ({there})"
 
 
 @contextmanager

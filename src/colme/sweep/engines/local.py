@@ -7,17 +7,13 @@ is.
 from __future__ import annotations
 
 import os
-import threading
-from collections import deque
 from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
-from typing import TypeAlias
 
 from colme.sweep.engines.task import MOST_DEATHS, PointError, Task, explain_deaths
 from colme.sweep.engines.worker import Died, Worker
-from colme.sweep.measures import Columns
-
-Answer: TypeAlias = tuple[int, Columns] | Exception
+from colme.sweep.point_rows import Columns
 
 
 def count_cores() -> int:
@@ -56,62 +52,33 @@ def compute_here(
     >>> [(number, rows["run"]) for number, rows in compute_here([Task(7, content)])]
     [(7, [0])]
     """
-    n_cores = count_cores()
-    schedule = _Schedule(tasks, n_cores, n_workers or n_cores)
-    threads = [
-        threading.Thread(target=schedule.work, args=(worker,), daemon=True)
-        for worker in schedule.workers
-    ]
-    for thread in threads:
-        thread.start()
+    n_cores, finished = count_cores(), list[int]()
+    workers = [Worker() for _ in range(min(n_workers or n_cores, len(tasks)))]
+    idle = SimpleQueue[Worker]()
+    for worker in workers:
+        idle.put(worker)
+
+    def measure(task: Task) -> tuple[int, Columns]:
+        # A thread for each process; points that are left fill the cores together.
+        worker, n_left = idle.get(), len(tasks) - len(finished)
+        n_threads = max(1, n_cores // min(len(workers), n_left))
+        try:
+            return task.number, _measure(worker, task, n_threads)
+        finally:
+            finished.append(task.number)
+            idle.put(worker)
+
+    pool = ThreadPoolExecutor(max(1, len(workers)))
     try:
-        for _ in tasks:
-            found = schedule.answers.get()
-            if isinstance(found, Exception):
-                raise found
-            yield found
+        for future in as_completed([pool.submit(measure, task) for task in tasks]):
+            yield future.result()
     finally:
-        schedule.close()
-        for thread in threads:
-            thread.join()
-        for worker in schedule.workers:
-            worker.close()
-
-
-class _Schedule:
-    """Tasks not yet begun, answers received, and the number of points left."""
-
-    def __init__(self, tasks: Sequence[Task], n_cores: int, n_workers: int) -> None:
-        self.answers: SimpleQueue[Answer] = SimpleQueue()
-        self.workers = [Worker() for _ in range(min(n_workers, len(tasks)))]
-        self._open, self._n_left, self._n_cores = deque(tasks), len(tasks), n_cores
-        self._lock, self._is_closed = threading.Lock(), False
-
-    def work(self, worker: Worker) -> None:
-        """Let one process measure points until none is left."""
-        while (given := self._take()) is not None:
-            try:
-                answer: Answer = given[0].number, _measure(worker, *given)
-            except Exception as error:  # raised where the sweep runs
-                answer = error
-            with self._lock:
-                self._n_left -= 1
-            self.answers.put(answer)
-
-    def close(self) -> None:
-        """Let all processes end, now."""
-        with self._lock:
-            self._is_closed = True
-        for worker in self.workers:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
             worker.end()
-
-    def _take(self) -> tuple[Task, int] | None:
-        """Return the next point and its number of threads, which fill the cores together."""
-        with self._lock:
-            if self._is_closed or not self._open:
-                return None
-            n_busy = min(len(self.workers), self._n_left)
-            return self._open.popleft(), max(1, self._n_cores // n_busy)
+        pool.shutdown()
+        for worker in workers:
+            worker.close()
 
 
 def _measure(worker: Worker, task: Task, n_threads: int) -> Columns:

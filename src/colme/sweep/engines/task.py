@@ -5,15 +5,13 @@ Lives here: the task that is sent, and the errors that come back.  Must not know
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_DEATHS = 3
 """After this many processes ended, the point is the cause, not the machine."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """One point: its number and its experiment as plain values.
 
     Examples

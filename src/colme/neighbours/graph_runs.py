@@ -1,7 +1,7 @@
 """A problem, a method and a graph give a digest.
 
-Lives here: checks, and runs that go on together, block by block.  Must not know how links are
-tested or what goes over them.
+Lives here: checks, runs that go on together, block by block, and the memory they take.  Must not
+know how links are tested or what goes over them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from colme._threads import Progress, share, worker_threads
 from colme.contacts import Contacts
 from colme.neighbours.consensus import ConsensusState, run_consensus
 from colme.neighbours.graph import Graph
+from colme.neighbours.hops import MessageState, run_messages
 from colme.neighbours.links import GraphSetting, limits_of
-from colme.neighbours.message_passing import MessageState, run_messages
 from colme.neighbours.method import Method, Sharing, method_of
 from colme.problem import Problem
 from colme.problem.sample_stream import SampleStream
@@ -154,3 +154,30 @@ def _loop(method: Method, setting: GraphSetting) -> Callable[[Array, int, Array]
     if method.sharing == Sharing.MESSAGES:
         return partial(run_messages, setting, MessageState.start(setting))
     return partial(run_consensus, setting, ConsensusState.start(setting))
+
+
+def bytes_of_graph(n_ends: int) -> int:
+    """Return the bytes of a graph and of the contacts it is made from; a link has two ends.
+
+    Examples
+    --------
+    >>> bytes_of_graph(10)
+    280
+    """
+    return n_ends * (4 + 8 + 16)
+
+
+def bytes_of_state(method: Method, n_agents: int, n_ends: int) -> int:
+    """Return the bytes that one run keeps from step to step.
+
+    Examples
+    --------
+    >>> bytes_of_state(Method("consensus"), n_agents=3, n_ends=4)
+    248
+    """
+    uncut = 8 * (n_agents + n_ends)
+    if method.sharing == Sharing.CONSENSUS:
+        return uncut + 2 * 4 * 8 * n_agents
+    per_hop = 2 * 2 * 8  # a sum and a number, of the last step and the one before it
+    to_agents = n_agents * (2 * 8 + per_hop * method.hops)
+    return uncut + to_agents + n_ends * (2 * 8 + per_hop * (method.hops - 1))

@@ -10,32 +10,27 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import colme
 from colme._extras import load
 from colme._files import replacing
-from colme.sweep.journal import sync_folder, writing
-from colme.sweep.measures import Columns, column_kinds
+from colme.sweep.point_journal import sync_folder, writing
+from colme.sweep.point_rows import Columns, column_kinds
 from colme.sweep.spec import Sweep
 
 _ROWS_AT_ONCE = 1 << 16
 """Rows in memory at a time; also the fewest rows of a row group, except the last."""
 
 _DIGEST = b"colme.sweep.digest"
-_ENDING = ".parquet"
 
 
-def import_arrow() -> Any:
-    """Return the library that reads and writes Parquet, or say how to get it.
-
-    Examples
-    --------
-    >>> import_arrow().parquet.__name__
-    'pyarrow.parquet'
-    """
-    return load("results of a sweep need pyarrow", "sweep", "pyarrow.parquet", "pyarrow")
+import_arrow = partial(
+    load, "results of a sweep need pyarrow", "sweep", "pyarrow.parquet", "pyarrow"
+)
+"""Return the library that reads and writes Parquet, or say how to get it."""
 
 
 def check_target(path: Path) -> Path:
@@ -47,18 +42,14 @@ def check_target(path: Path) -> Path:
     Traceback (most recent call last):
     ValueError: cannot write 'results.csv': results are Parquet: give a name that ends in .parquet
     """
-    if path.suffix != _ENDING:
-        raise ValueError(
-            f"cannot write {str(path)!r}: results are Parquet: give a name that ends in {_ENDING}"
-        )
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}: create it first"
-        )
-    if path.is_dir():
-        raise ValueError(f"cannot write {str(path)!r}: it is a folder: name a file in it")
-    if path.exists() and not path.is_file():
-        raise ValueError(f"cannot write {str(path)!r}: no regular file: choose another name")
+    for is_bad, why in (
+        (path.suffix != ".parquet", "results are Parquet: give a name that ends in .parquet"),
+        (not path.parent.is_dir(), f"there is no folder {str(path.parent)!r}: create it first"),
+        (path.is_dir(), "it is a folder: name a file in it"),
+        (path.exists() and not path.is_file(), "no regular file: choose another name"),
+    ):
+        if is_bad:
+            raise ValueError(f"cannot write {str(path)!r}: {why}")
     return path
 
 
@@ -96,7 +87,7 @@ def write_results(path: Path, sweep: Sweep, rows_of: Callable[[int], Columns]) -
     Examples
     --------
     >>> import tempfile
-    >>> from colme.sweep.measures import measure_point
+    >>> from colme.sweep.point_rows import measure_point
     >>> problem = {"class_means": [0.2], "n_agents": 3, "sigma": 0.5}
     >>> grid = {"delta": [0.1, 0.2]}
     >>> content = {"problem": problem, "horizon": 5, "runs": 2, "algorithms": ["local"]}
@@ -152,16 +143,14 @@ def _pieces(
 ) -> Iterable[dict[str, list[Any]]]:
     """Yield all rows in pieces that fit into memory; where they are cut depends on them alone."""
     piece: dict[str, list[Any]] = {name: [] for name in columns}
-    written = {key for key in sweep.keys if not _plain_kind(sweep, key)}
+    as_json = {key for key in sweep.keys if not _plain_kind(sweep, key)}
     for point in sweep.points:
         rows = rows_of(point.number)
-        n = len(rows["run"])
-        constant = {
-            key: json.dumps(value) if key in written else columns[key](value)
-            for key, value in point.values.items()
-        } | {"point": point.number}
+        constant: dict[str, Any] = {"point": point.number}
+        for key, value in point.values.items():
+            constant[key] = json.dumps(value) if key in as_json else columns[key](value)
         for name, values in piece.items():
-            values.extend(rows.get(name) or [constant.get(name)] * n)
+            values.extend(rows.get(name) or [constant.get(name)] * len(rows["run"]))
         if len(piece["point"]) >= _ROWS_AT_ONCE:
             yield piece
             piece = {name: [] for name in columns}
@@ -171,9 +160,9 @@ def _pieces(
 
 def _drop_drafts(path: Path) -> None:
     """Remove drafts of a process killed while writing; the journal's lock excludes others."""
-    name = re.compile(rf"\.{re.escape(path.stem)}-\d+\.draft{re.escape(path.suffix)}")
+    drafts = re.compile(rf"\.{re.escape(path.stem)}-\d+\.draft{re.escape(path.suffix)}")
     for file in path.parent.iterdir():
-        if name.fullmatch(file.name):
+        if drafts.fullmatch(file.name):
             file.unlink(missing_ok=True)
 
 

@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from colme import _check
-from colme.paper.files import prepare_folder, write
+from colme.paper.output import prepare_folder, write
 from colme.studies import batches, conservative, drift, neighbours, noise, rates, views
 from colme.studies.figure import draw
-from colme.studies.study import Study
+from colme.studies.finding import Study
 from colme.studies.work import Progress, Work
 
 
@@ -37,19 +37,15 @@ class StudyPlan(NamedTuple):
     measure: Callable[[Work], Study]
 
 
-def _plan(module: Any, runs: int) -> StudyPlan:
-    return StudyPlan(module.QUESTION, runs, module.PARTS, module.measure)
-
+_MODULES = {batches: 6, rates: 6, views: 1, noise: 3, drift: 3, conservative: 5, neighbours: 1}
+"""The module of each study, and how often it runs by default."""
 
 STUDIES: Mapping[str, StudyPlan] = MappingProxyType(
     {
-        "batches": _plan(batches, 6),
-        "rates": _plan(rates, 6),
-        "views": _plan(views, 1),
-        "noise": _plan(noise, 3),
-        "drift": _plan(drift, 3),
-        "conservative": _plan(conservative, 5),
-        "neighbours": _plan(neighbours, 1),
+        module.__name__.rpartition(".")[2]: StudyPlan(
+            module.QUESTION, runs, module.PARTS, module.measure
+        )
+        for module, runs in _MODULES.items()
     }
 )
 """Every study by name."""
@@ -93,7 +89,8 @@ def run(
     n_runs = plan.runs if runs is None else _check.positive_int("runs", runs)
     n_threads = None if threads is None else _check.positive_int("threads", threads)
     seed = _check.non_negative_int("seed", seed)
-    return plan.measure(Work(n_runs, seed, n_threads, progress, plan.parts))
+    work = Work(n_runs, seed, n_threads, progress, plan.parts, name, plan.question)
+    return plan.measure(work)
 
 
 def save(study: Study, folder: str | os.PathLike[str]) -> tuple[Path, ...]:

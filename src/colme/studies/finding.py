@@ -7,11 +7,13 @@ drawn.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 Cell: TypeAlias = str | int | float | None
-Row: TypeAlias = tuple[Cell, ...]
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a table by its columns, the first of which names it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Study:
     question: str
     answer: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[tuple[Cell, ...], ...]
     curves: tuple[Curve, ...] = ()
     x_label: str = ""
     y_label: str = ""
