@@ -27,7 +27,7 @@ from colme.bounds.base import StreamBase
 from colme.bounds.folder import view_of_stream
 from colme.messages import Query
 from colme.reply_view import reply_of
-from colme.summary import UNHEARD, BlockViews, View, set_view, view_at, views_of
+from colme.summary import BYTES_PER_VIEW, UNHEARD, BlockViews, View, set_view, view_at, views_of
 
 Array = NDArray[np.float64]
 
@@ -227,7 +227,7 @@ def test_blocks_keep_what_is_hidden_apart_from_what_is_shown(arrivals: Any) -> N
     assert np.isinf(blocks.public.variance[1::2]).all()
     np.testing.assert_allclose(blocks.public.mean[1::2], np.round(plain.mean[1::2]))
     assert np.isinf(blocks.public.radius[1::2]).all()
-    assert blocks.bytes_per_view == 2 * 64
+    assert blocks.bytes_per_view == 2 * BYTES_PER_VIEW
 
 
 def test_an_agent_reckons_with_its_private_view_and_says_the_public_one() -> None:

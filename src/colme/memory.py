@@ -138,6 +138,7 @@ class Memory:
         """Keep what the agent knows of its own stream, and exclude whom that rules out."""
         self.write(reply, seen)
         rules.keep_past(seen, self.past)
+        rules.test_remembered(self._choice, self.own, len(self), self.row)
         if self._choice.class_test == ClassTest.JOINT:
             self._test_jointly(rules.suspects(self._choice, self.own, self.row))
         rules.confirm_all(self._choice, self.own, len(self), self.row)

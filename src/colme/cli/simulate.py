@@ -76,8 +76,10 @@ def simulate(
 
         colme simulate experiment.toml --runs 100 --out run-{algorithm}.nc
 
-    Samples at random times, to agents that know few others; another bound; means that change
+    Replies that carry four summaries of others; samples at random times, to agents that know few others; another bound; means that change
     half-way, with streams that restart:
+
+        colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --relays 4
 
         colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --rates-between 0.1 10
         --pattern poisson --contacts 10 --gossip
@@ -91,8 +93,8 @@ def simulate(
     Parameters
     ----------
     experiment
-        TOML file: horizon, runs, delta, eta, within, epsilons, seed, algorithms, a table
-        [problem], and if wanted [arrivals], [contacts], [bound] and [drift].
+        TOML file: horizon, runs, delta, eta, within, relays, epsilons, seed, algorithms, a
+        table [problem], and if wanted [arrivals], [contacts], [bound] and [drift].
     sample_range
         Smallest and largest possible sample, for empirical-bernstein and betting (that of the
         noise).

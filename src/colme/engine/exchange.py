@@ -17,7 +17,7 @@ from colme.engine.outcome import Left, conclude
 from colme.engine.steps import Asked, begin, hear, meet, perceive
 from colme.engine.workspace import RowIndex, Workspace, write_bookmark
 from colme.model import Model, Scratch
-from colme.rules import Choice, Past, Row, Turn, pick_relays, take_turn
+from colme.rules import Choice, Past, Row, Turn, pick_relays, take_turn, test_remembered
 from colme.summary import View, set_view, view_at
 
 ALL, PREPARE, REPLY, LEARN = 0, 1, 2, 3
@@ -138,6 +138,7 @@ def _prepare(
     if perceive(choice, own, n, view_at(block.private, (a, t)), row, past, model):
         mark.n_asked, mark.revisit = 0, agents.revisits[a, 1]
         mark.n_changed += 1
+    mark.n_changed += test_remembered(choice, own, n, row)
     newcomer = block.suggestions[t, a] if block.suggestions.shape[0] > 0 else -1
     if newcomer >= 0:
         mark.n_changed += meet(

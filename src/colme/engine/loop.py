@@ -15,7 +15,7 @@ from colme.engine.outcome import Left, conclude
 from colme.engine.steps import ask, begin, meet, perceive
 from colme.engine.workspace import Workspace, load_state, save_state
 from colme.model import Model
-from colme.rules import Choice, Turn
+from colme.rules import Choice, Turn, test_remembered
 from colme.summary import view_at
 
 
@@ -59,6 +59,7 @@ def collaborate(
             if perceive(choice, own, n, view_at(block.private, (a, t)), row, past, model):
                 turn, revisit = Turn(turn.cursor, turn.visited, 0), agents.revisits[a, 1]
                 n_changed += 1
+            n_changed += test_remembered(choice, own, n, row)
             newcomer = block.suggestions[t, a] if suggested else -1
             if newcomer >= 0:
                 n_changed += meet(choice, own, n, turn.cursor, newcomer, labels, row, index, model)

@@ -100,7 +100,7 @@ class Workspace(NamedTuple):
     >>> Workspace.blank(longest_row=20, n_classes=2).row.views.mean.shape
     (32,)
     >>> Workspace.blank(longest_row=20, n_classes=2, by_model=False).kept.nbytes
-    3008
+    3904
     """
 
     row: Row

@@ -50,6 +50,8 @@ class Experiment(Table):
         Agents whose means differ by at most this much count as one class.
     within
         Pool a peer only once its mean is shown to be less than this away.
+    relays
+        How many summaries of others each reply carries.
     epsilons
         Accuracies for the convergence times.
     seed
@@ -75,6 +77,7 @@ class Experiment(Table):
     delta: float = Field(default=0.001, gt=0, lt=1)
     eta: float | None = Field(default=None, ge=0)
     within: float | None = Field(default=None, gt=0)
+    relays: int | None = Field(default=None, ge=0)
     epsilons: tuple[float, ...] = (0.1, 0.01)
     seed: int = Field(default=1, ge=0)
     arrivals: ArrivalsSpec | None = None
@@ -116,7 +119,7 @@ class Experiment(Table):
                 f"{name} works on a graph: give contacts as graph, regular, probability or tree; "
                 f"received {received}"
             ]
-        surplus = list(self._given("arrivals", "bound", "drift", "eta", "within"))
+        surplus = list(self._given("arrivals", "bound", "drift", "eta", "within", "relays"))
         surplus += ["problem.changes"] * bool(self.problem.changes)
         surplus += ["contacts.gossip"] * self.contacts.gossip
         if not surplus:

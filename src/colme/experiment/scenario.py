@@ -115,7 +115,8 @@ class Scenario:
         }
         if name not in METHODS:
             chosen = ALGORITHMS[name]
-            settings |= {"eta": given.eta, "within": given.within, "gossip": self.gossip}
+            settings |= {"eta": given.eta, "within": given.within, "relays": given.relays}
+            settings["gossip"] = self.gossip
             settings |= bounds_of(self.problem, chosen.class_test, given.bound, given.drift)
             if not self.size.is_folded:
                 likely = chosen.weighting == Weighting.MODEL

@@ -24,6 +24,7 @@ from colme.rules.paired import (
     lowest_level,
     news_evidence,
     paired_evidence,
+    test_remembered,
 )
 from colme.rules.query import (
     Turn,
@@ -76,4 +77,5 @@ __all__ = [
     "suspects",
     "take_turn",
     "take_turn_among",
+    "test_remembered",
 ]

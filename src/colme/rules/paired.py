@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 from colme._compile import compiled
+from colme.algorithm import ClassTest
 from colme.bounds import huber
 from colme.rules.row import Choice, Numbers, Row
 from colme.summary import View, view_at
@@ -136,10 +137,16 @@ def news_evidence(choice: Choice, own: View[float], past: Past, peer: View[float
     Where replies carry relays, somebody may have chosen which views an agent sees.  The joint
     statistic J is then worth J - ln(1 + J), which holds for every choice.
     """
-    if peer.n_samples <= 0.0:
-        return 0.0
     if _has_past(own, past, peer):
         return paired_evidence(choice, own, past, peer)
+    return _joint_evidence(choice, own, peer)
+
+
+@compiled
+def _joint_evidence(choice: Choice, own: View[float], peer: View[float]) -> float:
+    """Return what the joint test finds, less the price of having a second test beside it."""
+    if peer.n_samples <= 0.0:
+        return 0.0
     gap = abs(own.mean - peer.mean) - choice.eta
     slope = own.slope if own.slope < peer.slope else peer.slope
     found = huber(gap if gap > 0.0 else 0.0, own.spread + peer.spread, slope)
@@ -202,6 +209,30 @@ def exclude(choice: Choice, n: int, row: Row) -> int:
 
 
 @compiled
+def test_remembered(choice: Choice, a: int, n: int, row: Row) -> int:
+    """Test what is remembered of all members against new samples; return how many are excluded.
+
+    Only where these say something new: after a restart of the agent's own stream, or if it never
+    has pairs because its variance is not known.  Otherwise the paired test waits for news.
+
+    Examples
+    --------
+    >>> row = Row.blank(2, mean=[0.0, 1.0], n_samples=[9, 50], spread=[0.01] * 2)
+    >>> test_remembered(Choice(3, ClassTest.PAIRED, 0, 0.0, log_risk=14.0), 0, 2, row), row.member
+    (1, [True, False])
+    """
+    own, highest = view_at(row.views, a), 0.0
+    if choice.class_test != ClassTest.PAIRED or (own.epoch == 0.0 and own.variance < math.inf):
+        return 0
+    for l in range(n):
+        if row.member[l] and l != a:
+            found = _joint_evidence(choice, own, view_at(row.views, l))
+            row.evidence[l] = found if found > row.evidence[l] else row.evidence[l]
+            highest = row.evidence[l] if row.evidence[l] > highest else highest
+    return exclude(choice, n, row) if highest >= lowest_level(choice) else 0
+
+
+@compiled
 def lowest_level(choice: Choice) -> float:
     """Return the evidence below which no peer is ever excluded.
 
@@ -210,6 +241,5 @@ def lowest_level(choice: Choice) -> float:
     >>> round(lowest_level(Choice(3, 3, 0, eta=0.0, log_risk=14.0, n_peers=4)), 3)
     12.614
     """
-    return (
-        choice.log_risk - math.log(choice.n_peers) if choice.n_peers < math.inf else choice.log_risk
-    )
+    gain = math.log(choice.n_peers) if choice.n_peers < math.inf else 0.0
+    return choice.log_risk - gain
