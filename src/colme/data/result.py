@@ -95,7 +95,7 @@ class EstimateResult:
         head = json.dumps(self._head(), allow_nan=False)
         yield f'{head[:-1]}, "agents": ['
         for start in range(0, len(self.estimates), _BLOCK):
-            rows = _rows(self.estimates, start, start + _BLOCK)
+            rows = [_finite(row) for row in self.estimates.rows(slice(start, start + _BLOCK))]
             yield ("" if start == 0 else ", ") + json.dumps(rows, allow_nan=False)[1:-1]
         yield "]}"
 
@@ -122,15 +122,6 @@ class EstimateResult:
             "drift": None if self.replay is None else self.replay.to_plain(),
             "members": [member.to_plain() for member in self.members],
         }
-
-
-def _rows(estimates: Estimates, first: int, last: int) -> list[dict[str, Any]]:
-    """Return what is known of some agents, by column."""
-    columns = {
-        name: finite_or_none(column[first:last].tolist())
-        for name, column in estimates.columns.items()
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _finite(plain: Mapping[str, Any]) -> dict[str, Any]:

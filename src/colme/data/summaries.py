@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
+
+Numbers: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
 
 _SEED = 0x5EED
 """Rows are dealt to halves by these draws: the same table always gives the same halves."""

@@ -6,6 +6,7 @@ Lives here: the result and what each column means.  Must not know how anything i
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -128,7 +129,12 @@ class Estimates:
     def __getitem__(self, agent: Any) -> dict[str, Any]:
         """Return what is known about one agent, by column."""
         place = self._place(agent)
-        return {name: column[place].item() for name, column in self.columns.items()}
+        return next(self.rows(slice(place, place + 1)))
+
+    def rows(self, places: slice | NDArray[np.intp]) -> Iterator[dict[str, Any]]:
+        """Yield what is known about some agents, by column, as plain values."""
+        columns = [column[places].tolist() for column in self.columns.values()]
+        return (dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True))
 
     @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:

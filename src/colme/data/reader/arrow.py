@@ -5,20 +5,15 @@ Lives here: readers that hold one batch at a time.  Must not know which columns 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from colme.data.reader.database import first_line, quoted
+from colme._extras import load
+from colme.data.reader.database import Database, first_line, quoted
 from colme.data.reader.table_files import TableFile
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
-
-def register_arrow(
-    database: DuckDBPyConnection, files: Sequence[TableFile], names: Sequence[str]
-) -> str:
+def register_arrow(database: Database, files: Sequence[TableFile], names: Sequence[str]) -> str:
     """Make readers of Arrow files known, new ones for each scan; return what reads them all.
 
     Parameters
@@ -56,10 +51,7 @@ def register_arrow(
 
 def _reader(file: TableFile, names: Sequence[str]) -> Any:
     """Return a reader of batches with these columns (all if none), dictionaries written out."""
-    try:
-        pa = importlib.import_module("pyarrow")
-    except ImportError:
-        raise ImportError("Arrow files are read with pyarrow: pip install 'colme[arrow]'") from None
+    pa = load("Arrow files are read with pyarrow", "arrow", "pyarrow")
     try:
         opened = pa.memory_map(str(file.path))
         if opened.read(6) == b"ARROW1":

@@ -131,11 +131,14 @@ def _guess(
 ) -> None:
     """Write the columns that are guessed: first by name, then by kind."""
     for name in kinds:
-        if _is_number(name):
-            raise ValueError(
-                f"{file} seems to have no header: its first line names a column {name!r}; put "
-                "names of columns there, or give --agent COL and --value COL"
-            )
+        try:
+            float(name)
+        except ValueError:
+            continue
+        raise ValueError(
+            f"{file} seems to have no header: its first line names a column {name!r}; put names of "
+            "columns there, or give --agent COL and --value COL"
+        )
     for flag in missing:
         names = AGENT_NAMES if flag == "agent" else VALUE_NAMES
         fitting = [name for name in kinds if name.strip().casefold() in names]
@@ -159,15 +162,6 @@ def _guess(
                 f"{file}: which column is the {flag}? It has {_described(kinds)}: say so with "
                 f"--{flag} COL"
             )
-
-
-def _is_number(name: str) -> bool:
-    """Return whether a name is a number: then the first line is a row, not a header."""
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _described(kinds: Mapping[str, str]) -> str:

@@ -10,18 +10,21 @@ import importlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from colme._extras import load
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+Database: TypeAlias = "DuckDBPyConnection"
 
 MEMORY_LIMIT = "1200MB"
 """What the database may hold; the rest goes to a temporary folder."""
 
 
 @contextmanager
-def connected(folder: Path) -> Iterator[DuckDBPyConnection]:
+def connected(folder: Path) -> Iterator[Database]:
     """Give a database in memory that spills into `folder` and never leaves this machine.
 
     Examples
@@ -31,10 +34,7 @@ def connected(folder: Path) -> Iterator[DuckDBPyConnection]:
     ...     first(database, "SELECT 1 + 1")
     (2,)
     """
-    try:
-        duckdb = importlib.import_module("duckdb")
-    except ImportError:
-        raise ImportError("tables are read with duckdb: pip install 'colme[data]'") from None
+    duckdb = load("tables are read with duckdb", "data", "duckdb")
     settings: dict[str, Any] = {
         "memory_limit": MEMORY_LIMIT,
         "temp_directory": str(folder / "spilled"),
@@ -87,7 +87,7 @@ def literal(text: str) -> str:
     return f"""'{text.replace("'", "''")}'"""
 
 
-def first(database: DuckDBPyConnection, query: str) -> tuple[Any, ...] | None:
+def first(database: Database, query: str) -> tuple[Any, ...] | None:
     """Return the first row of a short result; the rest is fetched too, so that nothing is pending.
 
     Examples

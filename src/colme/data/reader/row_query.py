@@ -11,16 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from colme.bounds.known_noise import KnownNoise
 from colme.data.reader.columns import Columns, choose_columns, find_column
-from colme.data.reader.database import connected, first
+from colme.data.reader.database import Database, connected
 from colme.data.reader.scans import ROW_NUMBER, Scan, scan_files
 from colme.data.reader.table_files import Named, find_files
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
+Range: TypeAlias = tuple[float, float] | None
 
 _SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 """Types of whole numbers that fit 64 bits."""
@@ -52,49 +51,48 @@ class RowQuery:
         Where rows come from.
     columns
         Which columns are used.
+    skip_bad_rows
+        Whether rows that cannot be used may be left out.
+    value_range
+        The least and the largest value allowed, if there are such.
 
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = Path(place, "a.csv").write_text("store,sales\nx,1\ny,2.5\n")
-    ...     with RowQuery.opened(f"{place}/a.csv", None, None, None, skip_bad_rows=False) as rows:
+    ...     with RowQuery.opened(f"{place}/a.csv") as rows:
     ...         print(rows.database.execute(f"SELECT agent, value FROM {rows.sql()}").fetchall())
     [('x', 1.0), ('y', 2.5)]
     """
 
-    database: DuckDBPyConnection
+    database: Database
     scans: tuple[Scan, ...]
     columns: Columns
+    skip_bad_rows: bool = False
+    value_range: Range = None
 
     @classmethod
     @contextmanager
     def opened(
         cls,
         paths: Named | Sequence[Named],
-        agent: str | None,
-        value: str | None,
-        time: str | None,
+        agent: str | None = None,
+        value: str | None = None,
+        time: str | None = None,
         *,
-        skip_bad_rows: bool,
+        skip_bad_rows: bool = False,
+        value_range: Range = None,
     ) -> Iterator[RowQuery]:
-        """Give the rows of some files, with the columns given or guessed."""
+        """Give the rows of some files, with the columns given or guessed, in any order."""
+        allowed = KnownNoise(value_range=value_range).value_range
         with tempfile.TemporaryDirectory(prefix="colme-") as place:
             folder = Path(place)
             with connected(folder) as database:
                 files = find_files(paths, folder)
                 scans = scan_files(database, files, skip_bad_rows=skip_bad_rows)
                 columns = choose_columns(scans[0].kinds, agent, value, time, files[0].name)
-                rows = cls(database, scans, columns)
-                rows.keep_order(False)
-                yield rows
-
-    def keep_order(self, wanted: bool) -> None:
-        """Let rows come in the order of their files, or as they are read, in less memory."""
-        self.database.execute(f"SET preserve_insertion_order = {wanted}")
-
-    def first(self, query: str) -> tuple[Any, ...] | None:
-        """Return the first row of the result of a query."""
-        return first(self.database, query)
+                database.execute("SET preserve_insertion_order = false")
+                yield cls(database, scans, columns, skip_bad_rows, allowed)
 
     @property
     def are_named_by_numbers(self) -> bool:

@@ -11,16 +11,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from colme.data.reader.arrow import register_arrow
 from colme.data.reader.columns import kind_of
-from colme.data.reader.database import errors, first, first_line, listed, literal, quoted
+from colme.data.reader.database import Database, errors, first, first_line, listed, literal, quoted
 from colme.data.reader.table_files import TableFile
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 
 MISSING = "('', 'na', 'n/a', 'nan', 'null', 'none')"
 """What stands in tables for a missing value, in small letters."""
@@ -73,7 +68,7 @@ class Scan:
         """Return the column as the database wants it."""
         return f"c{list(self.types).index(name)}" if self.format == "csv" else quoted(name)
 
-    def sql(self, database: DuckDBPyConnection, names: Sequence[str], *, strict: bool) -> str:
+    def sql(self, database: Database, names: Sequence[str], *, strict: bool) -> str:
         """Return what stands after FROM to read these columns of all files.
 
         Parameters
@@ -108,7 +103,7 @@ class Scan:
 
 
 def scan_files(
-    database: DuckDBPyConnection, files: Sequence[TableFile], *, skip_bad_rows: bool
+    database: Database, files: Sequence[TableFile], *, skip_bad_rows: bool
 ) -> tuple[Scan, ...]:
     r"""Return scans of all files, those of the same shape in one.
 
@@ -148,14 +143,14 @@ def scan_files(
     return tuple(shapes.values())
 
 
-def _scan_typed(database: DuckDBPyConnection, file: TableFile) -> Scan:
+def _scan_typed(database: Database, file: TableFile) -> Scan:
     """Return the scan of a file that says itself what its columns hold."""
     scan = Scan((file,), {}, file.format)
     query = f"DESCRIBE SELECT * FROM {scan.sql(database, (), strict=True)}"
     return replace(scan, types={row[0]: row[1] for row in database.execute(query).fetchall()})
 
 
-def _scan_json(database: DuckDBPyConnection, file: TableFile) -> Scan:
+def _scan_json(database: Database, file: TableFile) -> Scan:
     """Return the scan of a JSON file: one object per line, or one list of them."""
     style = "newline_delimited"
     if not any(ending in (".jsonl", ".ndjson") for ending in file.path.suffixes):
@@ -174,7 +169,7 @@ def _scan_json(database: DuckDBPyConnection, file: TableFile) -> Scan:
     return Scan((file,), types, "json", style)
 
 
-def _scan_csv(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool) -> Scan:
+def _scan_csv(database: Database, file: TableFile, skip_bad_rows: bool) -> Scan:
     """Return the scan of a text file: names from its header, types from its first rows.
 
     A column has the narrowest type that fits all of its first rows.
@@ -203,7 +198,7 @@ def _scan_csv(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool
     return replace(scan, types=dict(zip(types, first(database, query) or (), strict=True)))
 
 
-def _header(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool) -> tuple[str, str]:
+def _header(database: Database, file: TableFile, skip_bad_rows: bool) -> tuple[str, str]:
     """Return the first line and how the file is encoded."""
     if file.compression == "zstd":
         whole_line = "columns = {'line': 'VARCHAR'}, delim = '\x01', quote = '', escape = ''"

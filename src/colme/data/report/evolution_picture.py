@@ -89,11 +89,10 @@ def _path(replay: Replay, a: int, number: int, scale: Scale, write: Write) -> st
 
 
 def _levels(scale: Scale) -> str:
-    ticks = zip(scale.ticks(), scale.words(), strict=True)
     return "".join(
         line(0, _down(tick, scale), 100, _down(tick, scale), "grid")
         + word(-1.5, _down(tick, scale) + 4, text, "end soft")
-        for tick, text in ticks
+        for tick, text in scale.ticks().items()
     )
 
 

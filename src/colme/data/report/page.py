@@ -17,10 +17,14 @@ from colme.data.evolution import Replay
 from colme.data.reader import Reading
 from colme.data.report import pictures, tables
 from colme.data.report.evolution_picture import evolution_picture
-from colme.data.report.style import SCRIPT, STYLE
 from colme.data.report.texts import Write, name_text, writer
 from colme.pages import TextTable as Table
 from colme.pages import page_html, table_html, tables_html
+
+_STYLE, _SCRIPT = (
+    "\n" + (Path(__file__).parent / f"report.{kind}").read_text("utf-8") for kind in ("css", "js")
+)
+"""The style of this page, beside that of all pages, and a script that it can do without."""
 
 
 def write_report(
@@ -91,9 +95,9 @@ def report_html(
         _story_html(story(estimates)),
         f"<nav>{links}</nav>",
         *(f'<h2 id="s{k}">{name}</h2>\n{html}' for k, (name, html) in enumerate(sections)),
-        f"<script>{SCRIPT}</script>",
+        f"<script>{_SCRIPT}</script>",
     ]
-    return page_html(title, "\n".join(body), STYLE)
+    return page_html(title, "\n".join(body), _STYLE)
 
 
 def _sections(
