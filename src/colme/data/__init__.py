@@ -7,6 +7,7 @@ Lives here: the analyst's door.  Must not know simulations, live fleets or the c
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from colme._extras import load
 from colme.data.comparison import (
     Comparison,
     LeftOutError,
@@ -73,14 +74,9 @@ else:
             return now
         if name != "ColMEMeans":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        try:
-            from colme.data.learner import ColMEMeans  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            if (error.name or "").split(".")[0] != "sklearn":
-                raise
-            raise ImportError(
-                "ColMEMeans needs scikit-learn: pip install 'colme[sklearn]'"
-            ) from None
+        load("ColMEMeans needs scikit-learn", "sklearn", "sklearn")
+        from colme.data.learner import ColMEMeans  # noqa: PLC0415
+
         return ColMEMeans
 
     def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,7 @@ from colme.bounds.known_noise import KnownNoise
 from colme.data.estimator import Estimates, estimate
 from colme.data.estimator.noise import pooled_variance
 from colme.data.names import as_table, is_frame, names_of
-from colme.data.summaries import Halves, Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.summaries import Halves, Numbers, Summaries
 
 
 class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme import _check
 from colme.algorithm import ClassTest, resolve
@@ -25,7 +24,7 @@ from colme.data.evolution import replay
 from colme.data.reader import Reading, read, read_rows
 from colme.data.reader.table_files import Named, find_files
 from colme.data.result import EstimateResult, Member
-from colme.data.summaries import Summaries
+from colme.data.summaries import Numbers, Summaries
 
 Progress: TypeAlias = Callable[[str, float], None]
 
@@ -85,13 +84,8 @@ class EstimateRequest:
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments of `estimate` and `replay`."""
-        return {
-            "algorithm": self.algorithm,
-            "sigma": self.sigma,
-            "value_range": self.value_range,
-            "delta": self.delta,
-            "eta": self.eta,
-        }
+        names = ("algorithm", "sigma", "value_range", "delta", "eta")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -142,18 +136,15 @@ def find_out(request: EstimateRequest, progress: Progress | None = None) -> Esti
             )
         show("estimating", 1)
         estimates = estimate(reading.summaries, **settings)
-        result = EstimateResult(reading, estimates)
-        if request.members:
-            members = tuple(_member(estimates, name) for name in request.members)
-            result = replace(result, members=members)
+        members = tuple(_member(estimates, name) for name in request.members)
+        replayed, comparison, notes = None, None, ()
         if reading.moments is not None:
             show("replaying", 2)
-            result = replace(result, replay=replay(reading.moments, **settings))
+            replayed = replay(reading.moments, **settings)
         if request.compare:
             show("comparing", len(request.steps) - 1)
             comparison, notes = _compared(reading, request)
-            result = replace(result, comparison=comparison, notes=notes)
-    return result
+    return EstimateResult(reading, estimates, members, comparison, replayed, notes)
 
 
 def _member(estimates: Estimates, name: str) -> Member:
@@ -171,7 +162,7 @@ def _compared(reading: Reading, request: EstimateRequest) -> tuple[Comparison, t
     The algorithm and noise of the request take the place of sharp.
     """
 
-    def own(summaries: Summaries) -> NDArray[np.float64]:
+    def own(summaries: Summaries) -> Numbers:
         try:
             return estimate(summaries, **request.settings).estimates
         except ValueError as error:

@@ -35,9 +35,9 @@ class Halves(NamedTuple):
     9
     """
 
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,9 @@ class Summaries:
     """
 
     agents: NDArray[Any]
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
     halves: Halves | None = None
 
     def __post_init__(self) -> None:
@@ -153,7 +153,7 @@ class Summaries:
 
 def merged(
     parts: Iterable[NDArray[Any]],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Counts, Numbers, Numbers]:
     """Return counts, means and squares of parts taken together: arrays lose their first axis.
 
     Examples
@@ -189,10 +189,10 @@ def _halves(n: int, place: NDArray[np.intp], *parts: NDArray[Any]) -> Halves:
 def _folded(
     n: int,
     place: NDArray[np.intp],
-    counts: NDArray[np.int64],
-    means: NDArray[np.float64],
-    squares: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    counts: Counts,
+    means: Numbers,
+    squares: Numbers,
+) -> tuple[Counts, Numbers, Numbers]:
     """Return counts, means and squares at n places, `place` telling where each part belongs.
 
     Σ (x - x̄)² over all = Σ over parts of their own + n_part (x̄_part - x̄)².

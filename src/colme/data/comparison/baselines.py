@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme.data.estimator.crowd import common_share, fit_crowd
 from colme.data.estimator.noise import pooled_variance
-from colme.data.summaries import Summaries
+from colme.data.summaries import Numbers, Summaries
 
-Method: TypeAlias = Callable[[Summaries], NDArray[np.float64]]
+Method: TypeAlias = Callable[[Summaries], Numbers]
 """From summaries to one estimate per agent, in their order."""
 
 
@@ -32,7 +31,7 @@ class LeftOutError(Exception):
     """
 
 
-def local(summaries: Summaries) -> NDArray[np.float64]:
+def local(summaries: Summaries) -> Numbers:
     """Return every agent's own mean.
 
     Examples
@@ -43,7 +42,7 @@ def local(summaries: Summaries) -> NDArray[np.float64]:
     return summaries.means.copy()
 
 
-def grand_mean(summaries: Summaries) -> NDArray[np.float64]:
+def grand_mean(summaries: Summaries) -> Numbers:
     """Return the mean of all samples for everybody; every sample counts the same.
 
     Notes
@@ -59,7 +58,7 @@ def grand_mean(summaries: Summaries) -> NDArray[np.float64]:
     return np.full(len(summaries), float(mean))
 
 
-def james_stein(summaries: Summaries) -> NDArray[np.float64]:
+def james_stein(summaries: Summaries) -> Numbers:
     """Return the own means, all drawn towards the mean of all samples by the same share.
 
     Notes
@@ -81,7 +80,7 @@ def james_stein(summaries: Summaries) -> NDArray[np.float64]:
     return center + share * (summaries.means - center)
 
 
-def empirical_bayes(summaries: Summaries) -> NDArray[np.float64]:
+def empirical_bayes(summaries: Summaries) -> Numbers:
     """Return the own means, each drawn towards a common mean as its noise deserves.
 
     Notes

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from colme import _check
 from colme.data.comparison import baselines, libraries
 from colme.data.comparison.baselines import LeftOutError, Method
-from colme.data.comparison.scores import Comparison
-from colme.data.comparison.true_errors import score
+from colme.data.comparison.scores import Comparison, score
 from colme.data.estimator import estimate
-from colme.data.summaries import Summaries
+from colme.data.summaries import Numbers, Summaries
 
 Pair: TypeAlias = tuple[Summaries, Summaries]
 
@@ -28,9 +27,9 @@ class _Judged(NamedTuple):
 
     agents: NDArray[Any]
     fitted: NDArray[np.intp]
-    means: NDArray[np.float64]
-    own: NDArray[np.float64]
-    noise: NDArray[np.float64]
+    means: Numbers
+    own: Numbers
+    noise: Numbers
 
 
 def default_methods() -> dict[str, Method]:
@@ -151,10 +150,8 @@ def compare(
         raise ValueError("no agent has rows in both parts: give agents with two rows or more")
     errors, notes = _errors(pairs, judged, chosen)
     averaged = {name: _averaged(place, column) for name, column in errors.items()}
-    own, noise = (
-        _averaged(place, np.concatenate(parts))
-        for parts in ([part.own for part in judged], [part.noise for part in judged])
-    )
+    own = _averaged(place, np.concatenate([part.own for part in judged]))
+    noise = _averaged(place, np.concatenate([part.noise for part in judged]))
     scores = score(averaged, own, noise, n_bootstrap=n_bootstrap, seed=seed)
     known = np.unique(np.concatenate([part.agents for pair in pairs for part in pair]))
     return Comparison(len(agents), len(known) - len(agents), len(pairs), scores, tuple(notes))
@@ -208,7 +205,7 @@ def _judged(fit: Summaries, held_out: Summaries) -> _Judged:
 
 def _errors(
     pairs: Sequence[Pair], judged: Sequence[_Judged], methods: Mapping[str, Method]
-) -> tuple[dict[str, NDArray[np.float64]], list[str]]:
+) -> tuple[dict[str, Numbers], list[str]]:
     """Return each method's squared errors, all splits one after the other, and notes."""
     errors, notes = {}, []
     for name, method in methods.items():
@@ -224,7 +221,7 @@ def _errors(
     return errors, notes
 
 
-def _estimates(name: str, method: Method, fit: Summaries) -> NDArray[np.float64]:
+def _estimates(name: str, method: Method, fit: Summaries) -> Numbers:
     estimates = np.asarray(method(fit), dtype=np.float64)
     if estimates.shape != (len(fit),) or not np.isfinite(estimates).all():
         raise ValueError(
@@ -235,6 +232,6 @@ def _estimates(name: str, method: Method, fit: Summaries) -> NDArray[np.float64]
     return estimates
 
 
-def _averaged(place: NDArray[np.intp], column: NDArray[np.float64]) -> NDArray[np.float64]:
-    average: NDArray[np.float64] = np.bincount(place, column) / np.bincount(place)
+def _averaged(place: NDArray[np.intp], column: Numbers) -> Numbers:
+    average: Numbers = np.bincount(place, column) / np.bincount(place)
     return average

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from colme.data.comparison.baselines import LeftOutError, local
 from colme.data.estimator.crowd import fit_crowd
 from colme.data.estimator.noise import pooled_variance
-from colme.data.summaries import Summaries
+from colme.data.summaries import Counts, Numbers, Summaries
 
 MOST_AGENTS, MOST_ROWS = 5_000, 500_000
 """`mixed_model` is left out beyond these: it takes about a millisecond per agent."""
@@ -27,7 +27,7 @@ _SAMPLED = 5_000
 """At most this many agents, drawn by chance, choose the number of classes."""
 
 
-def mixed_model(summaries: Summaries) -> NDArray[np.float64]:
+def mixed_model(summaries: Summaries) -> Numbers:
     """Return what statsmodels' MixedLM predicts: a random intercept for every agent, by REML.
 
     Notes
@@ -61,7 +61,7 @@ def mixed_model(summaries: Summaries) -> NDArray[np.float64]:
     return center + kept * (summaries.means - center)
 
 
-def k_means(summaries: Summaries) -> NDArray[np.float64]:
+def k_means(summaries: Summaries) -> Numbers:
     """Return the mean of all samples of the agent's class, the classes found by k-means.
 
     Notes
@@ -88,10 +88,8 @@ def k_means(summaries: Summaries) -> NDArray[np.float64]:
         return local(summaries)
     scaled = (summaries.means - summaries.means.min()) / span
     k = _how_many(module, scaled, summaries.counts, float(noise / span / span))
-    label = _assigned(module, scaled, summaries.counts, k)
-    total = np.bincount(label, summaries.counts * scaled)
-    centers = total / np.bincount(label, summaries.counts)
-    means: NDArray[np.float64] = summaries.means.min() + span * centers[label]
+    label, centers = _assigned(module, scaled, summaries.counts, k)
+    means: Numbers = summaries.means.min() + span * centers[label]
     return means
 
 
@@ -102,7 +100,7 @@ def _library(name: str, package: str) -> ModuleType:
         raise LeftOutError(f"it needs {package}: pip install 'colme[compare]'") from None
 
 
-def _made_up(summaries: Summaries) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _made_up(summaries: Summaries) -> tuple[Counts, Numbers]:
     """Return whose each row is, and rows with the summaries' counts, means and squares.
 
     The first row of an agent lies c (1 - 1/n) from x̄, the others -c / n: Σ (x - x̄)² = c² (1 - 1/n).
@@ -134,37 +132,27 @@ def _fit_intercepts(module: Any, summaries: Summaries) -> tuple[float, float]:
     return crowd.center + scale * float(fit.fe_params[0]), float(fit.cov_re_unscaled[0, 0])
 
 
-def _how_many(
-    module: Any, means: NDArray[np.float64], counts: NDArray[np.int64], noise: float
-) -> int:
+def _how_many(module: Any, means: Numbers, counts: Counts, noise: float) -> int:
     """Return the number of classes with the smallest BIC."""
     if len(means) > _SAMPLED:
         drawn = np.random.default_rng(0).choice(len(means), _SAMPLED, replace=False)
         means, counts = means[drawn], counts[drawn]
-    most = min(MOST_CLASSES, len(np.unique(means)))
-    found = [_bic(module, means, counts, noise, k) for k in range(1, most + 1)]
-    return 1 + int(np.argmin(found))
-
-
-def _bic(
-    module: Any, means: NDArray[np.float64], counts: NDArray[np.int64], noise: float, k: int
-) -> float:
-    label = _assigned(module, means, counts, k)
-    sizes = np.bincount(label)
-    centers = np.bincount(label, counts * means) / np.bincount(label, counts)
-    precision = (counts / noise)[:, np.newaxis]
-    logs = np.log(sizes / len(means)) - precision * (means[:, np.newaxis] - centers) ** 2 / 2
-    return -2.0 * float(np.logaddexp.reduce(logs, axis=1).sum()) + (2 * k - 1) * math.log(
-        len(means)
-    )
+    n, bics = len(means), []
+    for k in range(1, min(MOST_CLASSES, len(np.unique(means))) + 1):
+        label, centers = _assigned(module, means, counts, k)
+        off = (counts / noise)[:, np.newaxis] * (means[:, np.newaxis] - centers) ** 2
+        logs = np.log(np.bincount(label) / n) - off / 2
+        likelihood = float(np.logaddexp.reduce(logs, axis=1).sum())
+        bics.append(-2.0 * likelihood + (2 * k - 1) * math.log(n))
+    return 1 + int(np.argmin(bics))
 
 
 def _assigned(
-    module: Any, means: NDArray[np.float64], counts: NDArray[np.int64], k: int
-) -> NDArray[np.intp]:
-    """Return each agent's class, counted from 0; none is empty."""
+    module: Any, means: Numbers, counts: Counts, k: int
+) -> tuple[NDArray[np.intp], Numbers]:
+    """Return each agent's class, counted from 0, and the mean of each class; none is empty."""
     fit = module.KMeans(n_clusters=k, random_state=0).fit(
         means[:, np.newaxis], sample_weight=counts.astype(np.float64)
     )
     label: NDArray[np.intp] = np.unique(fit.labels_, return_inverse=True)[1]
-    return label
+    return label, np.bincount(label, counts * means) / np.bincount(label, counts)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from colme.data.summaries import Numbers
 from colme.model.mixture import (
     Components,
     component_chances,
@@ -20,8 +20,6 @@ from colme.model.mixture import (
     pull_share,
     shrunk_precision,
 )
-
-Numbers: TypeAlias = NDArray[np.float64]
 
 _MAX_CLASSES, _MAX_CROWDS = 16, 4
 _MIN_AGENTS = 5

@@ -9,17 +9,14 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme.data.estimator.groups import TableEvidence, is_alike
 from colme.data.estimator.noise import Noise
-from colme.data.summaries import Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+from colme.data.summaries import Counts, Numbers, Summaries
 
 MEANINGS = {
     "agent": "name of the agent",

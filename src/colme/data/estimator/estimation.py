@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme import _check
 from colme.algorithm import Algorithm, Weighting, resolve
@@ -20,10 +18,7 @@ from colme.data.estimator.groups import TableEvidence, count_alike, cut_groups
 from colme.data.estimator.noise import Noise
 from colme.data.estimator.pooled import pool_table
 from colme.data.estimator.sharp import sharp_means
-from colme.data.summaries import Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+from colme.data.summaries import Counts, Numbers, Summaries
 
 
 def estimate(

@@ -11,16 +11,14 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme._compile import compiled, kernel
 from colme.bounds import separated
-
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+from colme.data.summaries import Counts, Numbers
 
 _STEP = 1.25
 """Agents whose spreads agree up to this factor are searched together."""
@@ -99,18 +97,6 @@ class _Shelves(NamedTuple):
     max_offset: Numbers
 
 
-@compiled
-def _first_at(place: float, low: int, high: int, centers: Numbers) -> int:
-    """Return the first of the sorted centers from low to high that is not below `place`."""
-    while low < high:
-        middle = (low + high) // 2
-        if centers[middle] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @kernel
 def _count(
     first: int,
@@ -138,15 +124,14 @@ def _count(
                 continue
             near = (evidence.eta + math.sqrt(near)) * (1.0 - _CARE)
             far = (evidence.eta + math.sqrt(far)) * (1.0 + _CARE)
-            left = _first_at(center - near, low, high, centers)
-            right = _first_at(center + near, low, high, centers)
+            shelf = centers[low:high]
+            left = low + np.searchsorted(shelf, center - near)
+            right = low + np.searchsorted(shelf, center + near)
             n += right - left
-            for l in range(_first_at(center - far, low, high, centers), left):
+            for l in range(low + np.searchsorted(shelf, center - far), left):
                 n += not _apart(a, shelves.order[l], evidence)
-            l = right
-            while l < high and centers[l] <= center + far:
+            for l in range(right, low + np.searchsorted(shelf, center + far, side="right")):
                 n += not _apart(a, shelves.order[l], evidence)
-                l += 1
         result[a] = n
 
 

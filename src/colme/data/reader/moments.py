@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.summaries import Halves, Summaries, merged
+from colme.data.summaries import Counts, Halves, Numbers, Summaries, merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,9 @@ class Moments:
 
     agents: NDArray[Any]
     ends: NDArray[Any]
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
     halves: Halves | None = None
 
     def __post_init__(self) -> None:

@@ -17,8 +17,9 @@ from colme.data.reader.database import errors, first
 from colme.data.reader.row_query import RowQuery
 from colme.data.reader.sums import agent_names, sum_up
 from colme.data.reader.table_files import Named
+from colme.data.summaries import Numbers
 
-Picked: TypeAlias = tuple[NDArray[Any], NDArray[np.float64], tuple[str, ...]]
+Picked: TypeAlias = tuple[NDArray[Any], Numbers, tuple[str, ...]]
 
 
 def read_rows(
