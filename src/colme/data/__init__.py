@@ -22,11 +22,11 @@ from colme.data.estimator import MEANINGS, Class, Estimates, Noise, estimate
 from colme.data.evolution import Replay, replay
 from colme.data.export import write
 from colme.data.online import OnlineMeans
-from colme.data.reader import Moments, Reading, read, read_rows
+from colme.data.reader import Reading, read, read_rows
 from colme.data.report import write_report
 from colme.data.request import EstimateRequest, find_out
 from colme.data.result import EstimateResult
-from colme.data.summaries import Halves, Summaries
+from colme.data.summaries import Halves, Moments, Summaries
 
 __all__ = [
     "MEANINGS",

@@ -16,8 +16,7 @@ import numpy as np
 
 from colme import _check
 from colme.data.estimator import Noise
-from colme.data.reader import Moments
-from colme.data.summaries import Counts, Numbers
+from colme.data.summaries import Counts, Moments, Numbers
 
 _BLOCK = 20_000  # agents tested at once: memory stays small
 

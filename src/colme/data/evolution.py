@@ -22,8 +22,7 @@ from colme.data.estimator import Noise, estimate
 from colme.data.estimator.noise import pooled_variance
 from colme.data.estimator.story import several
 from colme.data.plain import as_plain
-from colme.data.reader import Moments
-from colme.data.summaries import Counts, Numbers
+from colme.data.summaries import Counts, Moments, Numbers
 
 # Estimates are made at most at 20 moments, and at 8 however many agents there are; between these,
 # a million estimates in all.

@@ -123,11 +123,9 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         coming, whatever its peers are; exactly with `sigma` or `value_range`, else for Gaussian
         samples.  It is no interval for the next sample.  For an agent never seen it is everything.
         """
-        known, place = self._places(X)
-        found = self.estimates_
-        return np.where(known, found.low[place], -np.inf), np.where(
-            known, found.high[place], np.inf
-        )
+        (known, place), found = self._places(X), self.estimates_
+        low = np.where(known, found.low[place], -np.inf)
+        return low, np.where(known, found.high[place], np.inf)
 
     @property
     def estimates_(self) -> Estimates:
@@ -155,14 +153,9 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if known.scale is None and pooled_variance(summaries) == 0:
             resolve(self.algorithm, self.eta)
             return _without_noise(summaries, self.delta)
-        return estimate(
-            summaries,
-            algorithm=self.algorithm,
-            sigma=self.sigma,
-            value_range=self.value_range,
-            delta=self.delta,
-            eta=self.eta,
-        )
+        settings = self.get_params(deep=False)
+        del settings["agent"]
+        return estimate(summaries, **settings)
 
     def _summed(self, X: Any, y: Any, *, reset: bool) -> Summaries:
         if y is None:

@@ -1,6 +1,6 @@
-"""Summaries: what is kept of a table, one line per agent.
+"""Summaries: what is kept of a table, one line per agent, and the same for slices of time.
 
-Lives here: counts, means and squares by agent, and how two tables become one.  Must not know files,
+Lives here: counts, means and squares by agent, and how parts become one.  Must not know files,
 noise or estimates.
 """
 
@@ -110,11 +110,12 @@ class Summaries:
             )
         names = np.concatenate([part.agents for part in parts])
         agents, place = np.unique(names, return_inverse=True)
-        totals = (np.concatenate(column) for column in zip(*map(_totals, parts), strict=True))
+        columns = zip(*[(part.counts, part.means, part.squares) for part in parts], strict=True)
+        totals = (np.concatenate(column) for column in columns)
         halves = None
         if self.halves is not None and other.halves is not None:
-            columns = zip(self.halves, other.halves, strict=True)
-            both = (np.concatenate(column, axis=1).ravel() for column in columns)
+            pairs = zip(self.halves, other.halves, strict=True)
+            both = (np.concatenate(pair, axis=1).ravel() for pair in pairs)
             halves = _halves(len(agents), np.concatenate([place, place + len(agents)]), *both)
         return Summaries(agents, *_folded(len(agents), place, *totals), halves)
 
@@ -151,6 +152,60 @@ class Summaries:
         return Summaries(found, *merged(halves), halves)
 
 
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What each agent received in each slice of time.
+
+    Parameters
+    ----------
+    agents
+        Names in order, as in the `Summaries` of the whole table.
+    ends
+        The last time of each slice: numbers, or ISO text in UTC.
+    counts, means, squares
+        [slice, agent]: rows, their mean, Σ (x - x̄)²; all 0 where an agent has no row.
+    halves
+        The same for two halves of each agent's rows: [slice, half, agent]; None if not known.
+
+    Examples
+    --------
+    >>> moments = Moments(
+    ...     np.array(["a", "b"]), np.array([1, 2]), np.array([[1, 0], [1, 2]]),
+    ...     np.array([[5.0, 0.0], [3.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 2.0]]),
+    ... )
+    >>> len(moments), moments.until(0).agents.tolist(), moments.until(1).means.tolist()
+    (2, ['a'], [4.0, 1.0])
+    """
+
+    agents: NDArray[Any]
+    ends: NDArray[Any]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
+    halves: Halves | None = None
+
+    def __post_init__(self) -> None:
+        shape = (len(self.ends), len(self.agents))
+        received = [np.shape(part) for part in (self.counts, self.means, self.squares)]
+        if any(part != shape for part in received):
+            raise ValueError(f"moments have one entry per slice and agent: {shape}; got {received}")
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def until(self, k: int) -> Summaries:
+        """Return the summaries of slices 0 to k together, of the agents that have rows by then."""
+        if not 0 <= k < len(self):
+            raise ValueError(f"there are moments 0 to {len(self) - 1}; received {k}")
+        parts = (self.counts, self.means, self.squares)
+        counts, means, squares = merged(part[: k + 1] for part in parts)
+        halves, here = None, counts > 0
+        if self.halves is not None:
+            n, mean, square = merged(part[: k + 1] for part in self.halves)
+            halves = Halves(n[:, here], mean[:, here], square[:, here])
+        return Summaries(self.agents[here], counts[here], means[here], squares[here], halves)
+
+
 def merged(
     parts: Iterable[NDArray[Any]],
 ) -> tuple[Counts, Numbers, Numbers]:
@@ -174,10 +229,6 @@ def merged(
     shift = (counts * away).sum(axis=0) / np.maximum(total, 1)
     within = (squares + counts * (away - shift) ** 2).sum(axis=0)
     return total, center + shift, within
-
-
-def _totals(part: Summaries) -> tuple[NDArray[Any], ...]:
-    return part.counts, part.means, part.squares
 
 
 def _halves(n: int, place: NDArray[np.intp], *parts: NDArray[Any]) -> Halves:

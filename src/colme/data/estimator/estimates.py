@@ -177,18 +177,11 @@ class Estimates:
         untestable_elsewhere = untestable.sum() - np.bincount(k, untestable)[k]
         shared = np.bincount(k, self.alike > sizes[k] + untestable_elsewhere)
         numbers, first = np.unique(k, return_index=True)
-        return tuple(
-            Class(
-                number,
-                int(sizes[number]),
-                int(samples[number]),
-                float(totals[number] / samples[number]),
-                float(self.class_low[place]),
-                float(self.class_high[place]),
-                int(shared[number]),
-            )
-            for number, place in zip(numbers.tolist(), first.tolist(), strict=True)
-        )
+        means, ends = totals[numbers] / samples[numbers], (self.class_low, self.class_high)
+        counts = (part[numbers].astype(int) for part in (sizes, samples, shared))
+        size, rows, others = (part.tolist() for part in counts)
+        low, high = (part[first].tolist() for part in ends)
+        return tuple(map(Class, numbers.tolist(), size, rows, means.tolist(), low, high, others))
 
     def members(self, agent: Any) -> NDArray[Any]:
         """Return the names in the class of an agent."""

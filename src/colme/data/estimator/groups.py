@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -237,12 +237,8 @@ def cut_groups(evidence: TableEvidence, order: Counts, labels: Counts | None = N
         return result
     borders = result if labels is None else labels[order].astype(np.int64)
     cut = np.empty(len(order), np.int64)
-    along = evidence._replace(
-        centers=evidence.centers[order],
-        spreads=evidence.spreads[order],
-        offsets=evidence.offsets[order],
-    )
-    _walk(along, borders, cut)
+    along = [part[order] for part in evidence[:3]]
+    _walk(TableEvidence(*along, evidence.log_risk, evidence.eta), borders, cut)
     result[order] = cut
     return result
 
@@ -261,6 +257,4 @@ def over_agents(n: int, work: Callable[..., None], *arguments: object) -> None:
     parts = max(1, min(n, _PARTS * threads))
     edges = [n * i // parts for i in range(parts + 1)]
     with ThreadPoolExecutor(threads) as pool:
-        working = [pool.submit(work, *ends, *arguments) for ends in pairwise(edges)]
-        for done in working:
-            done.result()
+        list(pool.map(work, edges, edges[1:], *map(repeat, arguments)))

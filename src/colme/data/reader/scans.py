@@ -11,8 +11,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from colme.data.reader.arrow import register_arrow
+from colme._extras import load
 from colme.data.reader.columns import kind_of
 from colme.data.reader.database import Database, errors, first, first_line, listed, literal, quoted
 from colme.data.reader.table_files import TableFile
@@ -146,8 +147,12 @@ def scan_files(
 def _scan_typed(database: Database, file: TableFile) -> Scan:
     """Return the scan of a file that says itself what its columns hold."""
     scan = Scan((file,), {}, file.format)
-    query = f"DESCRIBE SELECT * FROM {scan.sql(database, (), strict=True)}"
-    return replace(scan, types={row[0]: row[1] for row in database.execute(query).fetchall()})
+    return replace(scan, types=_types(database, scan.sql(database, (), strict=True)))
+
+
+def _types(database: Database, source: str) -> dict[str, str]:
+    rows = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    return {name: type_name for name, type_name, *_ in rows}
 
 
 def _scan_json(database: Database, file: TableFile) -> Scan:
@@ -159,11 +164,9 @@ def _scan_json(database: Database, file: TableFile) -> Scan:
         except ValueError:
             is_lines = False
         style = style if is_lines else "auto"
-    rows = database.execute(
-        f"DESCRIBE SELECT * FROM read_json({listed([file.path])}, format = '{style}', "
-        f"compression = '{file.compression}', ignore_errors = {style != 'auto'})"
-    ).fetchall()
-    types = {row[0]: row[1] for row in rows}
+    options = f"compression = '{file.compression}', ignore_errors = {style != 'auto'}"
+    source = f"read_json({listed([file.path])}, format = '{style}', {options})"
+    types = _types(database, source)
     if list(types) == ["json"]:
         raise ValueError(f'{file.name} holds no objects: write rows as {{"agent": ..., ...}}')
     return Scan((file,), types, "json", style)
@@ -221,3 +224,62 @@ def _header(database: Database, file: TableFile, skip_bad_rows: bool) -> tuple[s
     except UnicodeDecodeError:
         raise ValueError(f"the header of {file.name} is not UTF-8: save it as UTF-8") from None
     return text.splitlines()[0] if text else "", encoding
+
+
+def register_arrow(database: Database, files: Sequence[TableFile], names: Sequence[str]) -> str:
+    """Make readers of Arrow files known, new ones for each scan; return what reads them all.
+
+    Parameters
+    ----------
+    database
+        The database that will read them.
+    files
+        Arrow files or streams.
+    names
+        Columns needed; all if none are named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> from colme.data.reader.database import connected
+    >>> table = pa.table({"agent": ["a"], "value": [1.5], "more": [0]})
+    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
+    ...     path = Path(place, "a.arrow")
+    ...     with pa.ipc.new_file(path, table.schema) as file:
+    ...         file.write_table(table)
+    ...     files = [TableFile(path, "a.arrow", "arrow")]
+    ...     query = register_arrow(database, files, ["agent", "value"])
+    ...     database.execute(f"SELECT * FROM {query}").fetchall()
+    [('a', 1.5)]
+    """
+    parts = []
+    for k, file in enumerate(files):
+        known = f"arrow {k} {file.path}"
+        database.register(known, _reader(file, names))
+        parts.append(f"SELECT * FROM {quoted(known)}")
+    return f"({' UNION ALL BY NAME '.join(parts)})"
+
+
+def _reader(file: TableFile, names: Sequence[str]) -> Any:
+    """Return a reader of batches with these columns (all if none), dictionaries written out."""
+    pa = load("Arrow files are read with pyarrow", "arrow", "pyarrow")
+    try:
+        opened = pa.memory_map(str(file.path))
+        if opened.read(6) == b"ARROW1":
+            reader = pa.ipc.open_file(opened)
+            batches = (reader.get_batch(k) for k in range(reader.num_record_batches))
+        else:
+            opened.seek(0)
+            reader = pa.ipc.open_stream(opened)
+            batches = iter(reader)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{file.name} cannot be read as Arrow: {first_line(error)}") from None
+    wanted = [field for field in reader.schema if not names or field.name in names]
+    schema = pa.schema(
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in wanted
+    )
+    plain = (batch.select(schema.names).cast(schema) for batch in batches)
+    return pa.RecordBatchReader.from_batches(schema, plain)

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from colme import _check
 from colme.data.reader.bad_rows import Census, sort_out
 from colme.data.reader.database import errors
-from colme.data.reader.moments import Moments
 from colme.data.reader.row_query import HALF, Range, RowQuery
 from colme.data.reader.slices import cut_times, repeated_times, times
 from colme.data.reader.sums import fetch_sums, sum_up
 from colme.data.reader.table_files import Named
-from colme.data.summaries import Halves, Summaries, merged
+from colme.data.summaries import Halves, Moments, Summaries, merged
 
 _STORED = f"(SELECT *, {HALF.format('rowid')} AS half FROM stored)"
 """Rows that were stored because their files do not number them."""

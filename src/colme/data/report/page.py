@@ -16,7 +16,6 @@ from colme.data.estimator.story import story
 from colme.data.evolution import Replay
 from colme.data.reader import Reading
 from colme.data.report import pictures, tables
-from colme.data.report.evolution_picture import evolution_picture
 from colme.data.report.texts import Write, name_text, writer
 from colme.pages import TextTable as Table
 from colme.pages import page_html, table_html, tables_html
@@ -104,12 +103,18 @@ def _sections(
     estimates: Estimates, comparison: Comparison | None, replay: Replay | None, write: Write
 ) -> Iterator[tuple[str, str]]:
     """Yield titles and markup of what was found."""
-    yield "At a glance", _pictures_html(estimates, write)
+    beside = pictures.classes_picture(estimates, write)
+    beside += pictures.shrinkage_picture(estimates, write)
+    ranked = pictures.ranked_picture(estimates, write)
+    board = f'<div class="board"><div>{ranked}</div><div>{beside}</div></div>\n'
+    yield "At a glance", board
     if comparison is not None:
         verdict = f'<p class="verdict">In short: {escape(comparison.verdict)}</p>\n'
         yield "Does help pay here?", verdict + tables_html([tables.comparison_table(comparison)])
     if replay is not None:
-        yield "Over time", _replay_html(replay, write)
+        drifts = tables_html([tables.drifts_table(replay, write)] if replay.drifts else [])
+        evolution = pictures.evolution_picture(replay, write)
+        yield "Over time", _story_html(replay.story) + evolution + drifts
     yield "Classes", _boxed_html(tables.classes_table(estimates, write))
     yield "Agents", _boxed_html(tables.agents_table(estimates, write), " sortable")
 
@@ -123,19 +128,6 @@ def _last(estimates: Estimates, reading: Reading | None) -> Iterator[tuple[str, 
         f"other. {escape(estimates.noise.meaning)}</p>\n"
     )
     yield "Exactly what is claimed", lead + tables_html([tables.meanings_table()])
-
-
-def _pictures_html(estimates: Estimates, write: Write) -> str:
-    beside = pictures.classes_picture(estimates, write) + pictures.shrinkage_picture(
-        estimates, write
-    )
-    ranked = pictures.ranked_picture(estimates, write)
-    return f'<div class="board"><div>{ranked}</div><div>{beside}</div></div>\n'
-
-
-def _replay_html(replay: Replay, write: Write) -> str:
-    drifts = tables_html([tables.drifts_table(replay, write)]) if replay.drifts else ""
-    return _story_html(replay.story) + evolution_picture(replay, write) + drifts
 
 
 def _boxed_html(table: Table, style: str = "") -> str:

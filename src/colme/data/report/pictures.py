@@ -1,4 +1,4 @@
-"""Pictures: ranked agents, classes, and how far estimates moved from the agents' own means.
+"""Pictures: ranked agents, classes, what help changed, and how estimates moved over time.
 
 Lives here: which numbers go where.  Must not know how lines are written, nor how numbers are found.
 """
@@ -6,15 +6,17 @@ Lives here: which numbers go where.  Must not know how lines are written, nor ho
 from __future__ import annotations
 
 import math
+from html import escape
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme.data.estimator import Class, Estimates
-from colme.data.report.selection import ends_and_between, evenly, ranked
-from colme.data.report.svg import Scale, area, color, dot, grid, line, picture, word
-from colme.data.report.texts import Write, between, name_text
+from colme.data.evolution import Replay
+from colme.data.report.svg import N_COLORS, Scale, area, color, dot, grid, line, picture, word
+from colme.data.report.texts import Write, between, ends_and_between, evenly, name_text, ranked
 from colme.pages import picture_html
 
 _RANKED, _CLASSES, _LINES = 60, 30, 300
@@ -23,6 +25,8 @@ _ROW = 15.0
 _TOP = 8.0
 _NAMES, _PLOT = 30.0, 66.0
 _LONGEST = 40
+_DRIFTED = 4
+"""At most this many lines are of agents that drifted; the others are spread over the estimates."""
 _FAR = 3.0
 """Intervals widen the scale by at most this many times the range of the means."""
 
@@ -163,3 +167,58 @@ def shrinkage_picture(estimates: Estimates, write: Write) -> str:
         "estimate (below), coloured by class."
     )
     return picture_html(picture(bottom + 40, "from own means to estimates", drawn), caption)
+
+
+def evolution_picture(replay: Replay, write: Write) -> str:
+    """Return the figure of some agents' estimates at each moment.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, float("nan")], [2.0, 4.0], [2.5, 3.0]])
+    >>> names, ends = np.array(["a", "b"]), np.array([1, 2, 3])
+    >>> replay = Replay(names, ends, values, values, np.ones(3, int), (), 0.05, ())
+    >>> evolution_picture(replay, str).count("<circle")
+    5
+    """
+    top, bottom, n, chosen = 10.0, 250.0, len(replay), _chosen(replay)
+    scale = Scale.of(replay.estimates[:, chosen])
+
+    def down(value: float) -> float:
+        return bottom - (bottom - top) * scale.at(value) / 100
+
+    parts, keys = [], ""
+    for tick, text in scale.ticks().items():
+        parts.append(line(0, down(tick), 100, down(tick), "grid"))
+        parts.append(word(-1.5, down(tick) + 4, text, "end soft"))
+    first, last = name_text(replay.ends[0], 16), name_text(replay.ends[-1], 16)
+    parts += [word(0, bottom + 20, first, "soft")] if n > 1 else []
+    parts.append(word(100, bottom + 20, last, "end soft"))
+    across = [100.0 * k / (n - 1) for k in range(n)] if n > 1 else [50.0]
+    for number, a in enumerate(chosen):  # a dot for each moment, joined by lines
+        name, style = name_text(replay.agents[a], _LONGEST), color(number)
+        moments = zip(across, replay.ends.tolist(), replay.estimates[:, a].tolist(), strict=True)
+        points = [
+            (x, down(value), f"{name}, {end}: {write(value)}")
+            for x, end, value in moments
+            if math.isfinite(value)
+        ]
+        parts += [line(p[0], p[1], q[0], q[1], f"path {style}") for p, q in pairwise(points)]
+        parts += [dot(x, y, 2.6, style, hint) for x, y, hint in points]
+        keys += f'<li><span class="key {style}"></span>{escape(name)}</li>'
+    caption = (
+        f"Estimates of {len(chosen)} of {len(replay.agents)} agents as they would have been at "
+        "each moment: some that drifted, if any, and others from the lowest to the highest."
+    )
+    svg = picture(bottom + 30, "estimates over time", [area(13, 83, parts)])
+    return picture_html(f'{svg}<ul class="keys">{keys}</ul>', caption)
+
+
+def _chosen(replay: Replay) -> list[int]:
+    """Return the places of agents that drifted, and of others spread over the last estimates."""
+    place = {name: a for a, name in enumerate(replay.agents.tolist())}
+    drifted = [place[drift.agent] for drift in replay.drifts[:_DRIFTED]]
+    order = np.argsort(replay.estimates[-1], kind="stable")
+    order = order[np.isfinite(replay.estimates[-1][order])]
+    others = order[~np.isin(order, drifted)]
+    more = others[evenly(len(others), N_COLORS - len(drifted))] if len(others) else others
+    return [*drifted, *more.tolist()]

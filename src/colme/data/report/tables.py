@@ -15,8 +15,7 @@ from colme.data.drifts import Drift
 from colme.data.estimator import MEANINGS, Class, Estimates
 from colme.data.evolution import Replay
 from colme.data.reader import Reading
-from colme.data.report.selection import ranked
-from colme.data.report.texts import Write, between, name_text, number_text
+from colme.data.report.texts import Write, between, name_text, number_text, ranked
 from colme.pages import TextTable as Table
 
 T = TypeVar("T")
