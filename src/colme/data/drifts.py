@@ -135,10 +135,8 @@ def _against(
     the largest offset of either.
     """
     both = (before.counts > 0) & (after.counts > 0)
-    counts, squares = (
-        np.concatenate([early[both], late[both]])
-        for early, late in ((before.counts, after.counts), (before.squares, after.squares))
-    )
+    counts = np.concatenate([before.counts[both], after.counts[both]])
+    squares = np.concatenate([before.squares[both], after.squares[both]])
     spreads, offsets = (part.reshape(2, -1) for part in noise.evidence(counts, squares, gamma))
     distance = np.maximum(np.abs(before.means - after.means)[both] - eta, 0.0)
     result = np.full(len(both), -np.inf)

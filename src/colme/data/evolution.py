@@ -20,7 +20,7 @@ from colme.bounds.known_noise import KnownNoise
 from colme.data.drifts import Drift, find_drifts
 from colme.data.estimator import Noise, estimate
 from colme.data.estimator.noise import pooled_variance
-from colme.data.estimator.story import several
+from colme.data.estimator.story import several, short_name
 from colme.data.plain import as_plain
 from colme.data.summaries import Counts, Moments, Numbers
 
@@ -113,11 +113,8 @@ def replay(
     >>> truth = np.array([[0.0] * 10 + [1.0] * 10] * 8)
     >>> truth[4:, 3] = 3.0  # one agent changes
     >>> samples = rng.normal(truth, 1.0, (60, 8, 20))
-    >>> moments = Moments(
-    ...     np.arange(20), np.arange(8), np.full((8, 20), 60), samples.mean(axis=0),
-    ...     60 * samples.var(axis=0),
-    ... )
-    >>> found = replay(moments)
+    >>> parts = np.full((8, 20), 60), samples.mean(axis=0), 60 * samples.var(axis=0)
+    >>> found = replay(Moments(np.arange(20), np.arange(8), *parts))
     >>> found.estimates.shape, [(drift.agent, drift.when) for drift in found.drifts]
     ((8, 20), [(3, 3)])
 
@@ -189,6 +186,6 @@ def _drifted(moments: Moments, drifts: tuple[Drift, ...], delta: float) -> Itera
     )
     for one in drifts[:_MAX_NAMED]:
         yield (
-            f"{one.agent}: {one.before:.4g} until {one.when} ({one.n_before} rows), then "
-            f"{one.after:.4g} ({one.n_after} rows)."
+            f"{short_name(one.agent)}: {one.before:.4g} until {one.when} ({one.n_before} rows), "
+            f"then {one.after:.4g} ({one.n_after} rows)."
         )

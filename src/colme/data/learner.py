@@ -92,8 +92,7 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Forget all rows seen before; sum up these and estimate."""
         summaries = self._summed(X, y, reset=True)
-        found = self._estimated(summaries)
-        self.summaries_, self._found = summaries, found
+        self._found, self.summaries_ = self._estimated(summaries), summaries
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:

@@ -28,6 +28,9 @@ from colme.data.summaries import Numbers, Summaries
 
 Progress: TypeAlias = Callable[[str, float], None]
 
+_SETTINGS = ("algorithm", "sigma", "value_range", "delta", "eta")
+"""What of a request `estimate` and `replay` take."""
+
 
 @dataclass(frozen=True)
 class EstimateRequest:
@@ -82,12 +85,6 @@ class EstimateRequest:
         _check.non_negative_int("seed", self.seed)
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments of `estimate` and `replay`."""
-        names = ("algorithm", "sigma", "value_range", "delta", "eta")
-        return {name: getattr(self, name) for name in names}
-
-    @property
     def steps(self) -> tuple[str, ...]:
         """The work to be done, in order."""
         replaying = ("replaying",) if self.time is not None else ()
@@ -128,7 +125,8 @@ def find_out(request: EstimateRequest, progress: Progress | None = None) -> Esti
             max_agents=request.max_agents,
             value_range=request.value_range,
         )
-        agents, settings = reading.summaries.agents, request.settings
+        agents = reading.summaries.agents
+        settings = {name: getattr(request, name) for name in _SETTINGS}
         if len(agents) == 1:
             raise ValueError(
                 f"one agent only ({agents[0]!s} in column {reading.agent!r}), so there is nobody "
@@ -143,7 +141,7 @@ def find_out(request: EstimateRequest, progress: Progress | None = None) -> Esti
             replayed = replay(reading.moments, **settings)
         if request.compare:
             show("comparing", len(request.steps) - 1)
-            comparison, notes = _compared(reading, request)
+            comparison, notes = _compared(reading, request, settings)
     return EstimateResult(reading, estimates, members, comparison, replayed, notes)
 
 
@@ -156,7 +154,9 @@ def _member(estimates: Estimates, name: str) -> Member:
     return Member(agent, int(estimates[agent]["class"]), members, alike)
 
 
-def _compared(reading: Reading, request: EstimateRequest) -> tuple[Comparison, tuple[str, ...]]:
+def _compared(
+    reading: Reading, request: EstimateRequest, settings: dict[str, Any]
+) -> tuple[Comparison, tuple[str, ...]]:
     """Compare methods on the rows of the columns that were read.
 
     The algorithm and noise of the request take the place of sharp.
@@ -164,7 +164,7 @@ def _compared(reading: Reading, request: EstimateRequest) -> tuple[Comparison, t
 
     def own(summaries: Summaries) -> Numbers:
         try:
-            return estimate(summaries, **request.settings).estimates
+            return estimate(summaries, **settings).estimates
         except ValueError as error:
             raise LeftOutError(str(error)) from None
 

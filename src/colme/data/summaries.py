@@ -77,12 +77,8 @@ class Summaries:
             raise ValueError(f"summaries have one entry per agent each; received {shapes}")
         if len(agents) > 1 and not bool(np.all(agents[1:] > agents[:-1])):
             raise ValueError("agents must be in order and all different; use Summaries.of")
-        good = (
-            (counts >= 1)
-            & (np.abs(means) <= _check.LARGEST_SAMPLE)
-            & (squares >= 0)
-            & (squares < np.inf)
-        )
+        good = (counts >= 1) & (np.abs(means) <= _check.LARGEST_SAMPLE)
+        good &= (squares >= 0) & (squares < np.inf)
         if not good.all():
             worst = int(np.argmin(good))
             raise ValueError(
@@ -104,7 +100,7 @@ class Summaries:
         parts = [part for part in (self, other) if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else self
-        if len({_kind(part.agents) for part in parts}) > 1:
+        if len({part.agents.dtype.kind in "iufb" for part in parts}) > 1:
             raise ValueError(
                 "one table names agents by text, the other by numbers: make them alike"
             )
@@ -256,10 +252,6 @@ def _folded(
     mean = np.where(total > 0, center + shift / np.maximum(total, 1), 0.0)
     within = np.bincount(place, squares + counts * (means - mean[place]) ** 2, n)
     return total, mean, within.astype(np.float64)
-
-
-def _kind(names: NDArray[Any]) -> str:
-    return "numbers" if names.dtype.kind in "iufb" else "text"
 
 
 def _names(agents: ArrayLike) -> NDArray[Any]:

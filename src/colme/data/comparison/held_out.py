@@ -13,16 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-from colme.data.comparison.methods import (
-    LeftOutError,
-    Method,
-    empirical_bayes,
-    grand_mean,
-    james_stein,
-    k_means,
-    local,
-    mixed_model,
-)
+from colme.data.comparison import methods as known
+from colme.data.comparison.methods import LeftOutError, Method
 from colme.data.comparison.scores import Comparison, score
 from colme.data.estimator import estimate
 from colme.data.summaries import Numbers, Summaries
@@ -48,11 +40,9 @@ def default_methods() -> dict[str, Method]:
     >>> list(default_methods())[:3]
     ['local', 'grand_mean', 'james_stein']
     """
-    known = (local, grand_mean, james_stein, empirical_bayes, mixed_model, k_means)
-    return {
-        **{method.__name__: method for method in known},
-        "sharp": lambda summaries: estimate(summaries).estimates,
-    }
+    names = ("local", "grand_mean", "james_stein", "empirical_bayes", "mixed_model", "k_means")
+    methods: dict[str, Method] = {name: getattr(known, name) for name in names}
+    return methods | {"sharp": lambda summaries: estimate(summaries).estimates}
 
 
 def split(
@@ -139,7 +129,7 @@ def compare(
     >>> agents = [number for number in range(40) for _ in range(6)]
     >>> values = np.random.default_rng(0).normal(4.0, 1.0, len(agents))
     >>> pairs = [split(agents, values, seed=seed) for seed in range(5)]
-    >>> comparison = compare(pairs, {"grand_mean": grand_mean})
+    >>> comparison = compare(pairs, {"grand_mean": known.grand_mean})
     >>> comparison.n_agents, comparison.best, comparison["grand_mean"].ratio < 0.5
     (40, 'grand_mean', True)
     """
@@ -147,7 +137,7 @@ def compare(
     if not pairs:
         raise ValueError("pairs must hold at least one (fit, held out); received none")
     given = default_methods() if methods is None else methods
-    chosen = {"local": local} | {n: f for n, f in given.items() if n != "local"}
+    chosen = {"local": known.local} | {n: f for n, f in given.items() if n != "local"}
     judged = [_judged(*pair) for pair in pairs]
     agents, place = np.unique(np.concatenate([part.agents for part in judged]), return_inverse=True)
     if not len(agents):
@@ -157,8 +147,8 @@ def compare(
     own = _averaged(place, np.concatenate([part.own for part in judged]))
     noise = _averaged(place, np.concatenate([part.noise for part in judged]))
     scores = score(averaged, own, noise, n_bootstrap=n_bootstrap, seed=seed)
-    known = np.unique(np.concatenate([part.agents for pair in pairs for part in pair]))
-    return Comparison(len(agents), len(known) - len(agents), len(pairs), scores, tuple(notes))
+    everybody = np.unique(np.concatenate([part.agents for pair in pairs for part in pair]))
+    return Comparison(len(agents), len(everybody) - len(agents), len(pairs), scores, tuple(notes))
 
 
 def compare_rows(
@@ -186,7 +176,7 @@ def compare_rows(
     --------
     >>> agents = [number for number in range(40) for _ in range(6)]
     >>> values = np.random.default_rng(0).normal(4.0, 1.0, len(agents))
-    >>> comparison = compare_rows(agents, values, {"grand_mean": grand_mean})
+    >>> comparison = compare_rows(agents, values, {"grand_mean": known.grand_mean})
     >>> comparison.n_splits, comparison.best
     (5, 'grand_mean')
     """

@@ -144,9 +144,9 @@ class Estimates:
             "high": self.high,
             "estimate": self.estimates,
             "effective_n": self.effective_counts,
-            "gain": self.gains,
+            "gain": self.effective_counts / self.summaries.counts,
             "class": self.classes,
-            "class_size": self.class_sizes,
+            "class_size": np.bincount(self.classes)[self.classes],
             "class_low": self.class_low,
             "class_high": self.class_high,
             "alike": self.alike,
@@ -155,13 +155,12 @@ class Estimates:
     @property
     def gains(self) -> Numbers:
         """How many times its own samples each agent's estimate is worth."""
-        return self.effective_counts / self.summaries.counts
+        return self.columns["gain"]
 
     @property
     def class_sizes(self) -> Counts:
         """How many agents are in the class of each agent."""
-        sizes: Counts = np.bincount(self.classes)[self.classes]
-        return sizes
+        return self.columns["class_size"]
 
     @property
     def untestable(self) -> NDArray[np.bool_]:
@@ -185,23 +184,17 @@ class Estimates:
 
     def members(self, agent: Any) -> NDArray[Any]:
         """Return the names in the class of an agent."""
-        names: NDArray[Any] = self.summaries.agents[
-            self.classes == self.classes[self._place(agent)]
-        ]
-        return names
+        here = self.classes == self.classes[self._place(agent)]
+        return np.asarray(self.summaries.agents[here])
 
     def indistinguishable_from(self, agent: Any) -> NDArray[Any]:
         """Return the names of all agents that the joint test cannot distinguish from an agent."""
-        names: NDArray[Any] = self.summaries.agents[is_alike(self._place(agent), self.evidence)]
-        return names
+        return np.asarray(self.summaries.agents[is_alike(self._place(agent), self.evidence)])
 
     def not_told_from(self, agent: Any) -> NDArray[Any]:
         """Return `indistinguishable_from(agent)`, its present name."""
-        warnings.warn(
-            "Estimates.not_told_from is now indistinguishable_from",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        message = "Estimates.not_told_from is now indistinguishable_from"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
         return self.indistinguishable_from(agent)
 
     def _place(self, agent: Any) -> int:

@@ -145,14 +145,9 @@ def _shelve(evidence: TableEvidence) -> _Shelves:
     order = np.lexsort((evidence.centers, steps))
     starts = np.flatnonzero(np.diff(steps[order], prepend=np.nan, append=np.nan) != 0)
     spreads, offsets = evidence.spreads[order], evidence.offsets[order]
-    return _Shelves(
-        order,
-        starts,
-        np.minimum.reduceat(spreads, starts[:-1]),
-        np.maximum.reduceat(spreads, starts[:-1]),
-        np.minimum.reduceat(offsets, starts[:-1]),
-        np.maximum.reduceat(offsets, starts[:-1]),
-    )
+    ends = (np.minimum, np.maximum)
+    extremes = [end.reduceat(part, starts[:-1]) for part in (spreads, offsets) for end in ends]
+    return _Shelves(order, starts, *extremes)
 
 
 def count_alike(evidence: TableEvidence) -> Counts:

@@ -166,7 +166,11 @@ def _labels(
 
 
 def _judge(halves: Halves, variance: float) -> Trust:
-    """Return how far each step learnt from one half predicts the other."""
+    """Return how far each step learnt from one half predicts the other; arrays are [half, agent].
+
+    Errors are in units of the noise of the other half's means.  Own variances are used if they
+    predict the other half better by two standard errors.
+    """
     chosen = np.flatnonzero((halves.counts > 0).all(axis=0))
     if len(chosen) < _MIN_AGENTS:
         return Trust()
@@ -176,30 +180,20 @@ def _judge(halves: Halves, variance: float) -> Trust:
     common = variance / counts
     own = 1.0 / precision_of_mean(counts, squares, variance)
     other, units = means[::-1], common.mean(axis=1)[::-1].tolist()
-    own_noise = _predicts_better(means, other, units, common, own)
-    with ThreadPoolExecutor() as pool:
-        steps = [taken for _, taken in pool.map(_steps, means, own if own_noise else common)]
-    reached = [np.stack([step.means for step in both]) for both in zip(*steps, strict=True)]
-    trusted = [
-        _slope(trust, here, there, other, units)
-        for trust, (here, there) in zip(_TRUST, pairwise(reached), strict=True)
-    ]
-    return Trust(trusted[0], trusted[1], trusted[2], own_noise)
-
-
-def _predicts_better(
-    means: Numbers, other: Numbers, units: list[float], common: Numbers, own: Numbers
-) -> bool:
-    """Return whether own variances predict the other half better, by two standard errors.
-
-    Arrays are [half, agent]; `units` are the noise of the other half's means, on average.
-    """
-    gains = []
+    gains = []  # by how much own variances predict the other half better
     for here, there, unit, *noises in zip(means, other, units, common, own, strict=True):
         errors = [(fit_crowd(here, s2).pulled(here, s2) - there) ** 2 for s2 in noises]
         gains.append((errors[0] - errors[1]) / unit)
     gain = np.concatenate(gains)
-    return bool(gain.mean() > 2 * gain.std() / np.sqrt(len(gain)))
+    own_noise = bool(gain.mean() > 2 * gain.std() / np.sqrt(len(gain)))
+    with ThreadPoolExecutor() as pool:
+        steps = [taken for _, taken in pool.map(_steps, means, own if own_noise else common)]
+    reached = [np.stack([step.means for step in both]) for both in zip(*steps, strict=True)]
+    trusted = [
+        _slope(trust, before, after, other, units)
+        for trust, (before, after) in zip(_TRUST, pairwise(reached), strict=True)
+    ]
+    return Trust(trusted[0], trusted[1], trusted[2], own_noise)
 
 
 def _slope(

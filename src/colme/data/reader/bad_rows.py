@@ -28,18 +28,13 @@ class Census:
 
     Examples
     --------
-    >>> census = Census(10, {"no value": 2, "no agent": 1})
-    >>> census.n_bad, census.reasons
-    (3, 'no value: 2, no agent: 1')
+    >>> Census(10, 3, {"no value": 2, "no agent": 1}).reasons
+    'no value: 2, no agent: 1'
     """
 
     n_rows: int
+    n_bad: int
     bad: Mapping[str, int]
-
-    @property
-    def n_bad(self) -> int:
-        """Rows that cannot be used."""
-        return sum(self.bad.values())
 
     @property
     def reasons(self) -> str:
@@ -111,7 +106,7 @@ def _count(rows: RowQuery, reason: str) -> Census:
     bad = {name: number for name, number in found if name is not None}
     if _TEXT in bad:
         _check_comma(rows, reason)
-    return Census(sum(number for _, number in found), bad)
+    return Census(sum(number for _, number in found), sum(bad.values()), bad)
 
 
 def _check_comma(rows: RowQuery, reason: str) -> None:

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
-from colme._extras import load
-from colme.data.reader.columns import kind_of
-from colme.data.reader.database import Database, errors, first, first_line, listed, literal, quoted
+from colme.data.reader.columns import KIND_OF_TYPE, find_column
+from colme.data.reader.database import (
+    Database,
+    errors,
+    first,
+    first_line,
+    listed,
+    literal,
+    quoted,
+    register_arrow,
+)
 from colme.data.reader.table_files import TableFile
 
 MISSING = "('', 'na', 'n/a', 'nan', 'null', 'none')"
@@ -31,6 +40,23 @@ _TYPE_TESTS = {
     "TIMESTAMP": "TRY_CAST({0} AS TIMESTAMPTZ) IS NOT NULL",
 }
 """Types of a column of text, the narrowest first, and what all of its cells must pass."""
+_SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+"""Types of whole numbers that fit 64 bits."""
+
+
+class Column(NamedTuple):
+    """A column of a scan: its name, how the database writes it, its kind, whether a small type.
+
+    Examples
+    --------
+    >>> Column("sales", "c1", "numbers", is_small=False).sql
+    'c1'
+    """
+
+    name: str
+    sql: str
+    kind: str
+    is_small: bool
 
 
 @dataclass(frozen=True)
@@ -39,9 +65,13 @@ class Scan:
 
     Examples
     --------
-    >>> scan = Scan((), {"store": "VARCHAR", "sales": "BIGINT"}, "csv")
-    >>> scan.kinds, scan.column("sales")
-    ({'store': 'text', 'sales': 'whole numbers'}, 'c1')
+    >>> from pathlib import Path
+    >>> file = TableFile(Path("a.csv"), "a.csv", "csv")
+    >>> scan = Scan((file,), {"store": "VARCHAR", "sales": "DECIMAL(18,3)", "x": "INT[]"}, "csv")
+    >>> scan.kinds
+    {'store': 'text', 'sales': 'numbers', 'x': 'int[]'}
+    >>> scan.find("Sales", "value")
+    Column(name='sales', sql='c1', kind='numbers', is_small=False)
     """
 
     files: tuple[TableFile, ...]
@@ -49,25 +79,30 @@ class Scan:
     format: str
     style: str = ","
     encoding: str = "utf-8"
+    is_numbered: bool = False
+    """Whether rows come with their number in the file."""
 
     @cached_property
     def kinds(self) -> dict[str, str]:
         """What each column holds, in words."""
-        return {name: kind_of(type_name) for name, type_name in self.types.items()}
+        kinds = {}
+        for name, type_name in self.types.items():
+            nested = type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION"))
+            plain = "" if nested else re.split(r"[( _]", type_name)[0]
+            kinds[name] = KIND_OF_TYPE.get(plain, type_name.lower())
+        return kinds
 
     @property
     def is_text(self) -> bool:
         """Whether all that is read is text, its type found by looking at some of it."""
         return self.format in ("csv", "json")
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether rows come with their number in the file."""
-        return self.format == "parquet" and bool(self.types) and ROW_NUMBER not in self.types
-
-    def column(self, name: str) -> str:
-        """Return the column as the database wants it."""
-        return f"c{list(self.types).index(name)}" if self.format == "csv" else quoted(name)
+    def find(self, name: str, flag: str) -> Column:
+        """Return the column of that name, capitals or not; `flag` is what it is used for."""
+        found = find_column(name, self.kinds, flag, self.files[0].name)
+        sql = f"c{list(self.types).index(found)}" if self.format == "csv" else quoted(found)
+        is_small = self.types[found] in _SMALL and self.format in ("parquet", "arrow")
+        return Column(found, sql, self.kinds[found], is_small)
 
     def sql(self, database: Database, names: Sequence[str], *, strict: bool) -> str:
         """Return what stands after FROM to read these columns of all files.
@@ -147,7 +182,9 @@ def scan_files(
 def _scan_typed(database: Database, file: TableFile) -> Scan:
     """Return the scan of a file that says itself what its columns hold."""
     scan = Scan((file,), {}, file.format)
-    return replace(scan, types=_types(database, scan.sql(database, (), strict=True)))
+    types = _types(database, scan.sql(database, (), strict=True))
+    is_numbered = file.format == "parquet" and ROW_NUMBER not in types
+    return replace(scan, types=types, is_numbered=is_numbered)
 
 
 def _types(database: Database, source: str) -> dict[str, str]:
@@ -190,8 +227,7 @@ def _scan_csv(database: Database, file: TableFile, skip_bad_rows: bool) -> Scan:
         types[plain] = "VARCHAR"
     scan = Scan((file,), types, "csv", style, encoding)
     cells = []
-    for name in types:
-        column = scan.column(name)
+    for column in (f"c{k}" for k in range(len(types))):
         filled = f"lower(trim({column})) NOT IN {MISSING}"
         for kind, test in _TYPE_TESTS.items():
             cells.append(f"WHEN bool_and({test.format(column)}) FILTER ({filled}) THEN '{kind}'")
@@ -224,62 +260,3 @@ def _header(database: Database, file: TableFile, skip_bad_rows: bool) -> tuple[s
     except UnicodeDecodeError:
         raise ValueError(f"the header of {file.name} is not UTF-8: save it as UTF-8") from None
     return text.splitlines()[0] if text else "", encoding
-
-
-def register_arrow(database: Database, files: Sequence[TableFile], names: Sequence[str]) -> str:
-    """Make readers of Arrow files known, new ones for each scan; return what reads them all.
-
-    Parameters
-    ----------
-    database
-        The database that will read them.
-    files
-        Arrow files or streams.
-    names
-        Columns needed; all if none are named.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pyarrow as pa
-    >>> from colme.data.reader.database import connected
-    >>> table = pa.table({"agent": ["a"], "value": [1.5], "more": [0]})
-    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
-    ...     path = Path(place, "a.arrow")
-    ...     with pa.ipc.new_file(path, table.schema) as file:
-    ...         file.write_table(table)
-    ...     files = [TableFile(path, "a.arrow", "arrow")]
-    ...     query = register_arrow(database, files, ["agent", "value"])
-    ...     database.execute(f"SELECT * FROM {query}").fetchall()
-    [('a', 1.5)]
-    """
-    parts = []
-    for k, file in enumerate(files):
-        known = f"arrow {k} {file.path}"
-        database.register(known, _reader(file, names))
-        parts.append(f"SELECT * FROM {quoted(known)}")
-    return f"({' UNION ALL BY NAME '.join(parts)})"
-
-
-def _reader(file: TableFile, names: Sequence[str]) -> Any:
-    """Return a reader of batches with these columns (all if none), dictionaries written out."""
-    pa = load("Arrow files are read with pyarrow", "arrow", "pyarrow")
-    try:
-        opened = pa.memory_map(str(file.path))
-        if opened.read(6) == b"ARROW1":
-            reader = pa.ipc.open_file(opened)
-            batches = (reader.get_batch(k) for k in range(reader.num_record_batches))
-        else:
-            opened.seek(0)
-            reader = pa.ipc.open_stream(opened)
-            batches = iter(reader)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{file.name} cannot be read as Arrow: {first_line(error)}") from None
-    wanted = [field for field in reader.schema if not names or field.name in names]
-    schema = pa.schema(
-        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-        for field in wanted
-    )
-    plain = (batch.select(schema.names).cast(schema) for batch in batches)
-    return pa.RecordBatchReader.from_batches(schema, plain)

@@ -17,7 +17,7 @@ from colme import _check
 from colme.data.reader.database import Database, first
 from colme.data.reader.row_query import RowQuery
 from colme.data.reader.slices import slice_sql
-from colme.data.summaries import Halves, Numbers
+from colme.data.summaries import Halves
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _MAX_BYTES = 1 << 28
@@ -71,12 +71,12 @@ def sum_up(
     ...         sum_up(rows, rows.sql(), halves=False)
     Pass(n_agents=2, looks_bad=True)
     """
-    timed = "count(tick)" if rows.columns.time else "count(*)"
+    slices, timed = (slice_sql(ends), "count(tick)") if rows.columns.time else ("0", "count(*)")
     halved = "sum(half)::BIGINT AS n_one, sum(half * value) AS one" if halves else "0, 0.0"
     least, largest = ("min(value)", "max(value)") if rows.value_range else ("0.0", "0.0")
     low, high = rows.value_range or (0.0, 0.0)
     rows.database.execute(
-        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_sql(ends)} AS slice, agent, {halved}, "
+        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slices} AS slice, agent, {halved}, "
         f"count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
         f"var_pop(value) AS variance, {least} AS low, {largest} AS high FROM {source} GROUP BY ALL"
     )
@@ -137,11 +137,7 @@ def fetch_sums(
     parts = np.zeros((5, n_slices, len(agents)))
     for part, name in zip(parts, ("n", "mean", "squares", "n_one", "one"), strict=True):
         part[np.asarray(sums["slice"]), rank[sums["place"]]] = sums[name]
-    return agents[order], _halved(*parts)
-
-
-def _halved(n: Numbers, mean: Numbers, squares: Numbers, n_one: Numbers, one: Numbers) -> Halves:
-    """Return the sums of both halves, from those of all and of one half."""
+    n, mean, squares, n_one, one = parts
     other = n - n_one
     means = np.stack([(n * mean - one) / np.maximum(other, 1), one / np.maximum(n_one, 1)], axis=1)
     counts = np.stack([other, n_one], axis=1)
@@ -151,7 +147,7 @@ def _halved(n: Numbers, mean: Numbers, squares: Numbers, n_one: Numbers, one: Nu
     degrees = np.maximum(counts - 1, 0)
     shares = degrees / np.maximum(degrees.sum(axis=1, keepdims=True), 1)
     within = np.maximum(squares - apart, 0.0)[:, np.newaxis]
-    return Halves(counts.astype(np.int64), means, shares * within)
+    return agents[order], Halves(counts.astype(np.int64), means, shares * within)
 
 
 def agent_names(found: NDArray[Any], by_number: bool) -> NDArray[Any]:

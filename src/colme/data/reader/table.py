@@ -114,7 +114,7 @@ def _read(rows: RowQuery, max_agents: int, n_moments: int) -> Reading:
     """Return what `read` does, once the files are open."""
     # Sum up as if all rows were good; look closer only if the sums reveal that some are not.
     source: Callable[[], str] = rows.sql
-    census, columns = Census(0, {}), rows.columns
+    census, columns = Census(0, 0, {}), rows.columns
     are_dates = columns.time is not None and rows.are_dated
     ends = _summed(rows, source, max_agents, n_moments)
     if ends is None:
@@ -142,14 +142,11 @@ def _read(rows: RowQuery, max_agents: int, n_moments: int) -> Reading:
         moments = Moments(agents, times(ends, are_dates=are_dates), *both, slices)
     return Reading(
         Summaries(agents, *merged(halves), halves),
-        columns.agent,
-        columns.value,
-        columns.time,
-        columns.guessed,
-        n_good + census.n_bad,
-        dict(census.bad),
-        tuple(note for note in notes if note is not None),
-        moments,
+        *columns,
+        n_rows=n_good + census.n_bad,
+        n_bad=dict(census.bad),
+        notes=tuple(note for note in notes if note is not None),
+        moments=moments,
     )
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from colme._files import replacing
 from colme.data.comparison import Comparison
 from colme.data.estimator import Estimates
-from colme.data.estimator.story import story
+from colme.data.estimator.story import short_name, story
 from colme.data.evolution import Replay
 from colme.data.reader import Reading
 from colme.data.report import pictures, tables
-from colme.data.report.texts import Write, name_text, writer
+from colme.data.report.texts import writer
 from colme.pages import TextTable as Table
 from colme.pages import page_html, table_html, tables_html
 
@@ -83,12 +83,12 @@ def report_html(
     >>> "Exactly what is claimed" in report_html(found)
     True
     """
-    write = writer(estimates)
-    sections = [*_sections(estimates, comparison, replay, write), *_last(estimates, reading)]
+    sections = list(_sections(estimates, reading, comparison, replay))
     links = " ".join(f'<a href="#s{k}">{title}</a>' for k, (title, _) in enumerate(sections))
     title = "Personalised means"
     if reading is not None:
-        title = f"{name_text(reading.value)} by {name_text(reading.agent)}: personalised means"
+        value, agent = short_name(reading.value, 80), short_name(reading.agent, 80)
+        title = f"{value} by {agent}: personalised means"
     body = [
         f"<h1>{escape(title)}</h1>",
         _story_html(story(estimates)),
@@ -100,9 +100,13 @@ def report_html(
 
 
 def _sections(
-    estimates: Estimates, comparison: Comparison | None, replay: Replay | None, write: Write
+    estimates: Estimates,
+    reading: Reading | None,
+    comparison: Comparison | None,
+    replay: Replay | None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield titles and markup of what was found."""
+    """Yield titles and markup of what was found, what from, and what it means."""
+    write = writer(estimates)
     beside = pictures.classes_picture(estimates, write)
     beside += pictures.shrinkage_picture(estimates, write)
     ranked = pictures.ranked_picture(estimates, write)
@@ -117,10 +121,6 @@ def _sections(
         yield "Over time", _story_html(replay.story) + evolution + drifts
     yield "Classes", _boxed_html(tables.classes_table(estimates, write))
     yield "Agents", _boxed_html(tables.agents_table(estimates, write), " sortable")
-
-
-def _last(estimates: Estimates, reading: Reading | None) -> Iterator[tuple[str, str]]:
-    """Yield what it was found from, and what it means."""
     yield "What it is about", tables_html([tables.reading_table(estimates, reading)])
     lead = (
         f"<p>Each statement is about one agent, at the risk delta = {estimates.delta:g}. Samples "

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme.data.estimator import Class, Estimates
+from colme.data.estimator.story import short_name
 from colme.data.evolution import Replay
 from colme.data.report.svg import N_COLORS, Scale, area, color, dot, grid, line, picture, word
-from colme.data.report.texts import Write, between, ends_and_between, evenly, name_text, ranked
+from colme.data.report.texts import Write, between, ends_and_between, evenly, ranked
 from colme.pages import picture_html
 
 _RANKED, _CLASSES, _LINES = 60, 30, 300
@@ -92,7 +93,7 @@ def _agent_row(estimates: Estimates, a: int, rank: int, write: Write) -> _Row:
 
 
 def _name(estimates: Estimates, a: int) -> str:
-    return name_text(estimates.summaries.agents[a], _LONGEST)
+    return short_name(estimates.summaries.agents[a], _LONGEST)
 
 
 def _scale(estimates: Estimates, places: NDArray[np.intp]) -> Scale:
@@ -190,12 +191,12 @@ def evolution_picture(replay: Replay, write: Write) -> str:
     for tick, text in scale.ticks().items():
         parts.append(line(0, down(tick), 100, down(tick), "grid"))
         parts.append(word(-1.5, down(tick) + 4, text, "end soft"))
-    first, last = name_text(replay.ends[0], 16), name_text(replay.ends[-1], 16)
+    first, last = short_name(replay.ends[0], 16), short_name(replay.ends[-1], 16)
     parts += [word(0, bottom + 20, first, "soft")] if n > 1 else []
     parts.append(word(100, bottom + 20, last, "end soft"))
     across = [100.0 * k / (n - 1) for k in range(n)] if n > 1 else [50.0]
     for number, a in enumerate(chosen):  # a dot for each moment, joined by lines
-        name, style = name_text(replay.agents[a], _LONGEST), color(number)
+        name, style = short_name(replay.agents[a], _LONGEST), color(number)
         moments = zip(across, replay.ends.tolist(), replay.estimates[:, a].tolist(), strict=True)
         points = [
             (x, down(value), f"{name}, {end}: {write(value)}")

@@ -162,6 +162,5 @@ def picture(height: float, label: str, parts: Sequence[str]) -> str:
     >>> picture(80, "nothing", [])
     '<svg role="img" aria-label="nothing" height="80"></svg>'
     """
-    return (
-        f'<svg role="img" aria-label="{escape(label)}" height="{height:.0f}">{"".join(parts)}</svg>'
-    )
+    head = f'<svg role="img" aria-label="{escape(label)}" height="{height:.0f}">'
+    return f"{head}{''.join(parts)}</svg>"

@@ -13,9 +13,10 @@ import numpy as np
 from colme.data.comparison import Comparison, Score
 from colme.data.drifts import Drift
 from colme.data.estimator import MEANINGS, Class, Estimates
+from colme.data.estimator.story import short_name
 from colme.data.evolution import Replay
 from colme.data.reader import Reading
-from colme.data.report.texts import Write, between, name_text, number_text, ranked
+from colme.data.report.texts import Write, between, number_text, ranked
 from colme.pages import TextTable as Table
 
 T = TypeVar("T")
@@ -96,7 +97,7 @@ def agents_table(estimates: Estimates, write: Write) -> Table:
     ['b', 'a']
     """
     columns: _Columns[dict[str, Any]] = {
-        "agent": lambda one: name_text(one["agent"]),
+        "agent": lambda one: short_name(one["agent"], 80),
         "n": lambda one: str(one["n"]),
         "mean": lambda one: write(one["mean"]),
         "low to high": lambda one: between(one["low"], one["high"], write),
@@ -155,7 +156,7 @@ def drifts_table(replay: Replay, write: Write) -> Table:
     (('a', '7', '1.0', '2.0', '30', '40'),)
     """
     columns: _Columns[Drift] = {
-        "agent": lambda one: name_text(one.agent),
+        "agent": lambda one: short_name(one.agent, 80),
         "until": lambda one: str(one.when),
         "mean until then": lambda one: write(one.before),
         "mean since": lambda one: write(one.after),

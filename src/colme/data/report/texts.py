@@ -1,14 +1,14 @@
-"""What fits on the page: which agents, and how names and numbers are written.
+"""What fits on the page: which agents, and how numbers are written.
 
-Lives here: the highest, the lowest and some between; names cut short, and as many decimals as
-matter.  Must not know markup or tables.
+Lives here: the highest, the lowest and some between, and as many decimals as matter.  Must not know
+markup or tables.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +19,8 @@ Write: TypeAlias = Callable[[float], str]
 """From a number to its text."""
 
 _NOTHING = "–"
-_LONGEST = 80
 _MOST_DECIMALS = 12
 _LARGE = 1e9
-
-
-def name_text(agent: Any, longest: int = _LONGEST) -> str:
-    """Return the name of an agent, cut if it is very long.
-
-    Examples
-    --------
-    >>> name_text("store 1"), name_text(7), name_text("a long name", longest=7)
-    ('store 1', '7', 'a long…')
-    """
-    name = " ".join(str(agent).split())
-    return name if len(name) <= longest else name[: longest - 1].rstrip() + "…"
 
 
 def number_text(value: float, decimals: int) -> str:
