@@ -135,7 +135,8 @@ def find_out(request: EstimateRequest, progress: Progress | None = None) -> Esti
         show("estimating", 1)
         estimates = estimate(reading.summaries, **settings)
         members = tuple(_member(estimates, name) for name in request.members)
-        replayed, comparison, notes = None, None, ()
+        replayed, comparison = None, None
+        notes: tuple[str, ...] = ()
         if reading.moments is not None:
             show("replaying", 2)
             replayed = replay(reading.moments, **settings)

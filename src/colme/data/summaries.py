@@ -202,9 +202,7 @@ class Moments:
         return Summaries(self.agents[here], counts[here], means[here], squares[here], halves)
 
 
-def merged(
-    parts: Iterable[NDArray[Any]],
-) -> tuple[Counts, Numbers, Numbers]:
+def merged(parts: Iterable[NDArray[Any]]) -> tuple[Counts, Numbers, Numbers]:
     """Return counts, means and squares of parts taken together: arrays lose their first axis.
 
     Examples
@@ -234,11 +232,7 @@ def _halves(n: int, place: NDArray[np.intp], *parts: NDArray[Any]) -> Halves:
 
 
 def _folded(
-    n: int,
-    place: NDArray[np.intp],
-    counts: Counts,
-    means: Numbers,
-    squares: Numbers,
+    n: int, place: NDArray[np.intp], counts: Counts, means: Numbers, squares: Numbers
 ) -> tuple[Counts, Numbers, Numbers]:
     """Return counts, means and squares at n places, `place` telling where each part belongs.
 

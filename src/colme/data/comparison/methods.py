@@ -6,16 +6,15 @@ scikit-learn, which are loaded when they are used.  Must not know splits or erro
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colme._extras import load
 from colme.data.estimator.crowd import common_share, fit_crowd
 from colme.data.estimator.noise import pooled_variance
 from colme.data.summaries import Counts, Numbers, Summaries
@@ -182,11 +181,11 @@ def k_means(summaries: Summaries) -> Numbers:
     return means
 
 
-def _library(name: str, package: str) -> ModuleType:
+def _library(name: str, package: str) -> Any:
     try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise LeftOutError(f"it needs {package}: pip install 'colme[compare]'") from None
+        return load(f"it needs {package}", "compare", name)
+    except ImportError as error:
+        raise LeftOutError(str(error)) from None
 
 
 def _made_up(summaries: Summaries) -> tuple[Counts, Numbers]:

@@ -97,11 +97,10 @@ class Comparison:
     notes: tuple[str, ...]
 
     def __getitem__(self, name: str) -> Score:
-        for score in self.scores:
-            if score.name == name:
-                return score
-        names = ", ".join(score.name for score in self.scores)
-        raise KeyError(f"no method {name!r} was compared; there are {names}")
+        known = {score.name: score for score in self.scores}
+        if name not in known:
+            raise KeyError(f"no method {name!r} was compared; there are {', '.join(known)}")
+        return known[name]
 
     @property
     def best(self) -> str:
@@ -195,11 +194,7 @@ def score(
     )
 
 
-def true_errors(
-    errors: Mapping[str, Numbers],
-    own: Numbers,
-    noise: Numbers,
-) -> dict[str, Numbers]:
+def true_errors(errors: Mapping[str, Numbers], own: Numbers, noise: Numbers) -> dict[str, Numbers]:
     """Return, for each method and agent, what estimates (estimate - true mean)² without bias.
 
     Parameters

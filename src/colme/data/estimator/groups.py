@@ -90,6 +90,7 @@ class _Shelves(NamedTuple):
     """Agents by spread, and by center within one shelf; and the extremes of each shelf."""
 
     order: Counts
+    centers: Numbers
     starts: Counts
     min_spread: Numbers
     max_spread: Numbers
@@ -99,12 +100,7 @@ class _Shelves(NamedTuple):
 
 @kernel
 def _count(
-    first: int,
-    last: int,
-    evidence: TableEvidence,
-    shelves: _Shelves,
-    centers: Numbers,
-    result: Counts,
+    first: int, last: int, evidence: TableEvidence, shelves: _Shelves, result: Counts
 ) -> None:
     """Write how many agents are alike to each agent from first to last.
 
@@ -124,7 +120,7 @@ def _count(
                 continue
             near = (evidence.eta + math.sqrt(near)) * (1.0 - _CARE)
             far = (evidence.eta + math.sqrt(far)) * (1.0 + _CARE)
-            shelf = centers[low:high]
+            shelf = shelves.centers[low:high]
             left = low + np.searchsorted(shelf, center - near)
             right = low + np.searchsorted(shelf, center + near)
             n += right - left
@@ -147,7 +143,7 @@ def _shelve(evidence: TableEvidence) -> _Shelves:
     spreads, offsets = evidence.spreads[order], evidence.offsets[order]
     ends = (np.minimum, np.maximum)
     extremes = [end.reduceat(part, starts[:-1]) for part in (spreads, offsets) for end in ends]
-    return _Shelves(order, starts, *extremes)
+    return _Shelves(order, evidence.centers[order], starts, *extremes)
 
 
 def count_alike(evidence: TableEvidence) -> Counts:
@@ -166,9 +162,8 @@ def count_alike(evidence: TableEvidence) -> Counts:
     counted by two searches; those between, at most a fraction of the pairs that survive, are tested
     one by one: O(A log A) and some of the surviving pairs, in memory O(A).
     """
-    n, shelves = len(evidence.centers), _shelve(evidence)
-    centers, result = evidence.centers[shelves.order], np.zeros(n, np.int64)
-    over_agents(n, _count, evidence, shelves, centers, result)
+    result = np.zeros(len(evidence.centers), np.int64)
+    over_agents(len(result), _count, evidence, _shelve(evidence), result)
     return result
 
 
@@ -232,8 +227,9 @@ def cut_groups(evidence: TableEvidence, order: Counts, labels: Counts | None = N
         return result
     borders = result if labels is None else labels[order].astype(np.int64)
     cut = np.empty(len(order), np.int64)
-    along = [part[order] for part in evidence[:3]]
-    _walk(TableEvidence(*along, evidence.log_risk, evidence.eta), borders, cut)
+    centers, spreads, offsets = (part[order] for part in evidence[:3])
+    along = evidence._replace(centers=centers, spreads=spreads, offsets=offsets)
+    _walk(along, borders, cut)
     result[order] = cut
     return result
 

@@ -179,7 +179,7 @@ def _judge(halves: Halves, variance: float) -> Trust:
     counts, means, squares = (part[:, chosen] for part in halves)
     common = variance / counts
     own = 1.0 / precision_of_mean(counts, squares, variance)
-    other, units = means[::-1], common.mean(axis=1)[::-1].tolist()
+    other, units = halves.means[::-1, chosen], common.mean(axis=1)[::-1].tolist()
     gains = []  # by how much own variances predict the other half better
     for here, there, unit, *noises in zip(means, other, units, common, own, strict=True):
         errors = [(fit_crowd(here, s2).pulled(here, s2) - there) ** 2 for s2 in noises]

@@ -90,8 +90,8 @@ def _reason_sql(rows: RowQuery) -> str:
 
 def _count(rows: RowQuery, reason: str) -> Census:
     """Return the census of all rows."""
-    for name in ("reject_errors", "reject_scans"):  # what an earlier scan has set aside
-        rows.database.execute(f"DROP TABLE IF EXISTS {name}")
+    # An earlier scan may have set lines aside.
+    rows.database.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
     query = f"SELECT {reason}, count(*) FROM {rows.sql(strict=False)} GROUP BY 1 ORDER BY 1"
     try:
         found = rows.database.execute(query).fetchall()

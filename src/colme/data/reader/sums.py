@@ -160,9 +160,7 @@ def agent_names(found: NDArray[Any], by_number: bool) -> NDArray[Any]:
     >>> agent_names(np.array(["10", "09"], dtype=object), by_number=True).tolist()
     ['10', '09']
     """
-    if found.dtype.kind in "iu":
-        return found.astype(np.int64)
-    if by_number and all(_WHOLE.fullmatch(name) for name in found):
+    if found.dtype.kind in "iu" or (by_number and all(map(_WHOLE.fullmatch, found))):
         return found.astype(np.int64)
     longest = max(map(len, found), default=1)
     plain = longest * 4 * len(found) <= _MAX_BYTES and not any("\0" in name for name in found)

@@ -105,6 +105,5 @@ def ends_and_between(n: int, most: int) -> NDArray[np.intp]:
         return np.arange(n)
     third = most // 3
     inner = np.linspace(third - 1, n - third, most - 2 * third + 2)[1:-1]
-    return np.concatenate(
-        [np.arange(third), inner.round().astype(np.intp), np.arange(n - third, n)]
-    )
+    between = inner.round().astype(np.intp)
+    return np.concatenate([np.arange(third), between, np.arange(n - third, n)])
