@@ -430,7 +430,7 @@ def started(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[s
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"COLUMNS": "100"},
+        env=os.environ | {"COLUMNS": "100", "TMPDIR": str(folder)},
         **options,
     )
 
@@ -462,8 +462,9 @@ def test_interrupting_stops_at_once_and_leaves_no_file(tmp_path: Path) -> None:
     assert process.stdin is not None
     process.stdin.write("agent,value\n")
     process.stdin.flush()
-    time.sleep(3)  # waiting for the rest of the table
-    assert process.poll() is None
+    while not list(tmp_path.glob("colme-*/standard-input")):  # then it waits for the rest
+        assert process.poll() is None
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     process.wait(timeout=10)
     _, err = process.communicate()

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from colme.data import LeftOutError, Summaries
-from colme.data.comparison.baselines import (
+from colme.data.comparison.methods import (
+    MOST_AGENTS,
+    MOST_ROWS,
     Method,
     empirical_bayes,
     grand_mean,
     james_stein,
+    k_means,
     local,
+    mixed_model,
 )
-from colme.data.comparison.libraries import MOST_AGENTS, MOST_ROWS, k_means, mixed_model
 from colme.data.estimator.crowd import fit_crowd
 from colme.data.estimator.noise import pooled_variance
 

@@ -25,8 +25,8 @@ from colme.data import (
     default_methods,
     split,
 )
-from colme.data.comparison.baselines import Method, empirical_bayes, grand_mean, james_stein, local
-from colme.data.comparison.true_errors import score
+from colme.data.comparison.methods import Method, empirical_bayes, grand_mean, james_stein, local
+from colme.data.comparison.scores import score
 
 METHODS: dict[str, Method] = {"grand_mean": grand_mean, "empirical_bayes": empirical_bayes}
 Pair = tuple[Summaries, Summaries]

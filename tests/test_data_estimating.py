@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from colme.data import Halves, Noise, Summaries, estimate
-from colme.data.comparison.baselines import empirical_bayes
+from colme.data.comparison.methods import empirical_bayes
 from colme.data.estimator.crowd import fit_crowd
 from colme.data.estimator.descriptions import describe, expect
 from colme.data.estimator.sharp import SharpMeans, sharp_means

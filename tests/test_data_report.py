@@ -336,7 +336,7 @@ def test_a_report_needs_no_library_to_draw() -> None:
 )
 def test_ticks_are_few_round_and_on_the_scale(low: float, width: float) -> None:
     scale = Scale.of([low, low + width])
-    ticks, words = scale.ticks(), scale.words()
+    ticks, words = scale.ticks().keys(), scale.ticks().values()
     assert sum(map(len, words)) <= 28
     slack = 1e-9 * (abs(low) + width)
     assert all(scale.low - slack <= tick <= scale.high + slack for tick in ticks)

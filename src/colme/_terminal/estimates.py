@@ -35,13 +35,13 @@ def print_result(result: EstimateResult, top: int, paths: Iterable[Path]) -> Non
     reading, estimates, show = result.reading, result.estimates, rounding(result.estimates)
     columns = {"agent": reading.agent, "value": reading.value, "time": reading.time}
     used = ", ".join([f"{flag} {name!r}" for flag, name in columns.items() if name is not None])
-    _say(f"Read {reading.n_rows} rows of {len(estimates)} agents; columns: {used}.")
+    out.print(f"Read {reading.n_rows} rows of {len(estimates)} agents; columns: {used}.")
     notes = [f"{note[:1].upper()}{note[1:]}." for note in reading.notes]
     for note in (*notes, estimates.noise.meaning, *estimates.notes):
-        _say(note, style="dim")
+        out.print(note, style="dim")
     out.print()
     for line in story(estimates):
-        _say(line)
+        out.print(line)
     _print_classes(estimates, show)
     _print_agents(estimates, top, show)
     for member in result.members:
@@ -52,16 +52,6 @@ def print_result(result: EstimateResult, top: int, paths: Iterable[Path]) -> Non
         _print_comparison(result.comparison, result.notes)
     for path in paths:
         out.print(f"kept {path}", soft_wrap=True)
-
-
-def _say(line: str, style: str | None = None) -> None:
-    out.print(_printable(line), style=style)
-
-
-def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def _print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -90,8 +80,8 @@ def _print_classes(estimates: Estimates, show: Show) -> None:
     header = ("class", "agents", "rows", "mean", "low", "high", "also like others")
     _print_table("classes, from the lowest mean on", header, rows)
     if len(shown) < len(classes):
-        _say(f"These are the largest; there are {len(classes) - len(shown)} more.")
-    _say(
+        out.print(f"These are the largest; there are {len(classes) - len(shown)} more.")
+    out.print(
         "The interval of a class holds only if the class is right: exactly the agents of one true "
         "mean.",
         style="dim",
@@ -105,14 +95,14 @@ def _print_agents(estimates: Estimates, top: int, show: Show) -> None:
     rows = []
     for agent, n, *numbers, number, gain in cells:
         worth = f"{gain:.3g}" if math.isfinite(gain) else "unknown"
-        name = _printable(short_name(agent))
+        name = short_name(agent)
         rows.append((name, str(n), *map(show, numbers), str(number), worth))
     _print_table("agents, from the highest estimate on", header, rows)
     more = len(estimates) - len(order)
     if more:
         others = "is 1 more agent" if more == 1 else f"are {more} more agents"
-        _say(f"There {others}: print all with --top N, keep all with --out FILE.")
-    _say(
+        out.print(f"There {others}: print all with --top N, keep all with --out FILE.")
+    out.print(
         "With probability "
         f"{1 - estimates.delta:.6g} an agent's true mean is between low and high, whatever its "
         "peers are, if what is assumed of noise holds.  gain: how many times its own rows the "
@@ -126,11 +116,11 @@ def _print_member(member: Member, n_agents: int) -> None:
     peers = member.members[member.members != member.agent]
     with_whom = _listed(peers) if len(peers) else "nobody else"
     out.print()
-    _say(f"{short_name(member.agent)} is in class {member.number} with {with_whom}.")
+    out.print(f"{short_name(member.agent)} is in class {member.number} with {with_whom}.")
     if len(others):
-        _say(f"Indistinguishable from it too, in other classes: {_listed(others)}.")
+        out.print(f"Indistinguishable from it too, in other classes: {_listed(others)}.")
     elif len(member.members) < n_agents:
-        _say("It is shown to differ from all agents of other classes.")
+        out.print("It is shown to differ from all agents of other classes.")
 
 
 def _listed(agents: Any) -> str:
@@ -142,14 +132,14 @@ def _listed(agents: Any) -> str:
 def _print_replay(replay: Replay, show: Show) -> None:
     out.print()
     for line in replay.story:
-        _say(line)
+        out.print(line)
     rows = [
-        (_printable(short_name(one.agent)), str(one.when), show(one.before), show(one.after))
+        (short_name(one.agent), str(one.when), show(one.before), show(one.after))
         for one in replay.drifts[:_MAX_DRIFTS]
     ]
     _print_table("agents whose mean changed", ("agent", "when", "before", "after"), rows)
     if len(replay.drifts) > _MAX_DRIFTS:
-        _say(f"There are {len(replay.drifts) - _MAX_DRIFTS} more.")
+        out.print(f"There are {len(replay.drifts) - _MAX_DRIFTS} more.")
 
 
 def _print_comparison(comparison: Comparison, notes: Iterable[str]) -> None:
@@ -166,5 +156,5 @@ def _print_comparison(comparison: Comparison, notes: Iterable[str]) -> None:
     )
     left = f"{comparison.n_left_out} agents have too few rows to be judged"
     for note in (*notes, *([left] if comparison.n_left_out else []), *comparison.notes):
-        _say(f"{note}.", style="dim")
-    _say(f"Verdict: {comparison.verdict}", style="bold")
+        out.print(f"{note}.", style="dim")
+    out.print(f"Verdict: {comparison.verdict}", style="bold")

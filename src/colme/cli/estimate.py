@@ -20,6 +20,7 @@ from colme._terminal.estimates import print_result
 from colme.data.export import check_folder, check_target, write
 from colme.data.report import write_report
 from colme.data.request import EstimateRequest, find_out
+from colme.data.result import EstimateResult
 
 _table = Group("Table", sort_key=1)
 _noise = Group("Estimates", sort_key=2)
@@ -90,7 +91,7 @@ class QuestionFlags:
         Agents whose class is printed, and who is indistinguishable from them.
     compare
         Compare with other methods, by their errors on rows held out.
-    splits
+    n_splits
         How often rows are split for the comparison.
     seed
         Seed for these splits.
@@ -98,7 +99,7 @@ class QuestionFlags:
 
     members: tuple[str, ...] = ()
     compare: bool = False
-    splits: int = 5
+    n_splits: Annotated[int, Parameter(name="--splits")] = 5
     seed: int = 0
 
 
@@ -143,13 +144,11 @@ def estimate(
     for name in files:
         if name.startswith("-") and name != "-":
             raise ValueError(f"unknown flag {name!r}: colme estimate --help lists those there are")
-    asked = vars(questions or QuestionFlags()).copy()
     request = EstimateRequest(
         files,
-        n_splits=asked.pop("splits"),
         **vars(table or TableFlags()),
         **vars(estimates or EstimateFlags()),
-        **asked,
+        **vars(questions or QuestionFlags()),
     )
     non_negative_int("top", top)
     targets = [check_target(out)] if out is not None else []
@@ -158,7 +157,17 @@ def estimate(
         _check_overwriting(files, targets)
     with _terminal.progress(len(request.steps), "reading") as progress:
         result = find_out(request, progress)
-    with ExitStack() as stack:  # all files are written, or none if one of them fails
+    if targets:
+        _write_files(result, out, html)
+    if json:
+        _terminal.print_pieces(result.to_json())
+    else:
+        print_result(result, top, targets)
+
+
+def _write_files(result: EstimateResult, out: Path | None, html: Path | None) -> None:
+    """Write the files asked for: all of them, or none if one fails."""
+    with ExitStack() as stack:
         if out is not None:
             write(result.estimates, stack.enter_context(replacing(out)))
         if html is not None:
@@ -169,10 +178,6 @@ def estimate(
                 comparison=result.comparison,
                 replay=result.replay,
             )
-    if json:
-        _terminal.print_pieces(result.to_json())
-    else:
-        print_result(result, top, targets)
 
 
 def _check_overwriting(files: tuple[str, ...], targets: list[Path]) -> None:

@@ -7,6 +7,7 @@ Lives here: the analyst's door.  Must not know simulations, live fleets or the c
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from colme._extras import load
 from colme.data.comparison import (
     Comparison,
     LeftOutError,
@@ -21,11 +22,11 @@ from colme.data.estimator import MEANINGS, Class, Estimates, Noise, estimate
 from colme.data.evolution import Replay, replay
 from colme.data.export import write
 from colme.data.online import OnlineMeans
-from colme.data.reader import Moments, Reading, read, read_rows
+from colme.data.reader import Reading, read, read_rows
 from colme.data.report import write_report
 from colme.data.request import EstimateRequest, find_out
 from colme.data.result import EstimateResult
-from colme.data.summaries import Halves, Summaries
+from colme.data.summaries import Halves, Moments, Summaries
 
 __all__ = [
     "MEANINGS",
@@ -73,14 +74,9 @@ else:
             return now
         if name != "ColMEMeans":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        try:
-            from colme.data.learner import ColMEMeans  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            if (error.name or "").split(".")[0] != "sklearn":
-                raise
-            raise ImportError(
-                "ColMEMeans needs scikit-learn: pip install 'colme[sklearn]'"
-            ) from None
+        load("ColMEMeans needs scikit-learn", "sklearn", "sklearn")
+        from colme.data.learner import ColMEMeans  # noqa: PLC0415
+
         return ColMEMeans
 
     def __dir__() -> list[str]:

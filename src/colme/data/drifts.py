@@ -10,16 +10,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme import _check
 from colme.data.estimator import Noise
-from colme.data.reader import Moments
-
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.summaries import Counts, Moments, Numbers
 
 _BLOCK = 20_000  # agents tested at once: memory stays small
 
@@ -48,7 +45,7 @@ class Drift:
 class _TimeSlice(NamedTuple):
     """What agents received in some slices: counts, means, squares."""
 
-    counts: NDArray[np.int64]
+    counts: Counts
     means: Numbers
     squares: Numbers
 
@@ -111,17 +108,9 @@ def _block(
     for a in np.flatnonzero(np.max(against, axis=0) >= -math.log(gamma)).tolist():
         k = int(borders[a])
         early, late = before[k], after[k]
-        yield (
-            float(against[k, a]),
-            Drift(
-                names[a],
-                ends[k],
-                float(early.means[a]),
-                float(late.means[a]),
-                int(early.counts[a]),
-                int(late.counts[a]),
-            ),
-        )
+        means = float(early.means[a]), float(late.means[a])
+        counts = int(early.counts[a]), int(late.counts[a])
+        yield float(against[k, a]), Drift(names[a], ends[k], *means, *counts)
 
 
 def _merged(one: _TimeSlice, other: _TimeSlice) -> _TimeSlice:
@@ -146,10 +135,8 @@ def _against(
     the largest offset of either.
     """
     both = (before.counts > 0) & (after.counts > 0)
-    counts, squares = (
-        np.concatenate([early[both], late[both]])
-        for early, late in ((before.counts, after.counts), (before.squares, after.squares))
-    )
+    counts = np.concatenate([before.counts[both], after.counts[both]])
+    squares = np.concatenate([before.squares[both], after.squares[both]])
     spreads, offsets = (part.reshape(2, -1) for part in noise.evidence(counts, squares, gamma))
     distance = np.maximum(np.abs(before.means - after.means)[both] - eta, 0.0)
     result = np.full(len(both), -np.inf)

@@ -7,8 +7,9 @@ files, or how anything is shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,9 @@ from colme.bounds.known_noise import KnownNoise
 from colme.data.drifts import Drift, find_drifts
 from colme.data.estimator import Noise, estimate
 from colme.data.estimator.noise import pooled_variance
-from colme.data.estimator.story import several
-from colme.data.plain import finite_or_none
-from colme.data.reader import Moments
-
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.estimator.story import several, short_name
+from colme.data.plain import as_plain
+from colme.data.summaries import Counts, Moments, Numbers
 
 # Estimates are made at most at 20 moments, and at 8 however many agents there are; between these,
 # a million estimates in all.
@@ -73,7 +72,7 @@ class Replay:
     ends: NDArray[Any]
     estimates: Numbers
     local: Numbers
-    n_classes: NDArray[np.int64]
+    n_classes: Counts
     drifts: tuple[Drift, ...]
     delta: float
     story: tuple[str, ...]
@@ -83,16 +82,8 @@ class Replay:
 
     def to_plain(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; what is not finite becomes None."""
-        return {
-            "agents": self.agents.tolist(),
-            "ends": self.ends.tolist(),
-            "estimates": finite_or_none(self.estimates.tolist()),
-            "local": finite_or_none(self.local.tolist()),
-            "n_classes": self.n_classes.tolist(),
-            "drifts": [asdict(drift) for drift in self.drifts],
-            "delta": self.delta,
-            "story": list(self.story),
-        }
+        plain: dict[str, Any] = as_plain(self)
+        return plain
 
 
 def replay(
@@ -122,11 +113,8 @@ def replay(
     >>> truth = np.array([[0.0] * 10 + [1.0] * 10] * 8)
     >>> truth[4:, 3] = 3.0  # one agent changes
     >>> samples = rng.normal(truth, 1.0, (60, 8, 20))
-    >>> moments = Moments(
-    ...     np.arange(20), np.arange(8), np.full((8, 20), 60), samples.mean(axis=0),
-    ...     60 * samples.var(axis=0),
-    ... )
-    >>> found = replay(moments)
+    >>> parts = np.full((8, 20), 60), samples.mean(axis=0), 60 * samples.var(axis=0)
+    >>> found = replay(Moments(np.arange(20), np.arange(8), *parts))
     >>> found.estimates.shape, [(drift.agent, drift.when) for drift in found.drifts]
     ((8, 20), [(3, 3)])
 
@@ -138,37 +126,30 @@ def replay(
     """
     if not moments.counts.any():
         raise ValueError("there are no rows: the table is empty")
-    known, chosen = KnownNoise(sigma, value_range), resolve(algorithm, eta)
+    delta, n = _check.risk("delta", delta), len(moments.agents)
+    known = KnownNoise(sigma, value_range)
+    find = partial(estimate, algorithm=algorithm, sigma=sigma, value_range=value_range, eta=eta)
+    most = min(max(_MAX_ESTIMATES // n, _MIN_MOMENTS), _MAX_MOMENTS, len(moments))
+    places = np.linspace(0, len(moments) - 1, most).round().astype(int)
+    (estimates, local), n_classes = np.full((2, most, n), np.nan), np.zeros(most, np.int64)
     noise = Noise.of(moments.until(len(moments) - 1), sigma, value_range)
-    delta = _check.risk("delta", delta)
-    most = min(max(_MAX_ESTIMATES // len(moments.agents), _MIN_MOMENTS), _MAX_MOMENTS, len(moments))
-    places: list[int] = np.linspace(0, len(moments) - 1, most).round().astype(int).tolist()
-    estimates, local = np.full((2, most, len(moments.agents)), np.nan)
-    n_classes = np.zeros(most, np.int64)
-    for row, k in enumerate(places):
+    drifts = find_drifts(moments, noise, delta=delta, eta=resolve(algorithm, eta).eta)
+    for row, k in enumerate(places.tolist()):
         table, here = moments.until(k), moments.counts[: k + 1].any(axis=0)
         local[row, here] = estimates[row, here] = table.means
         # While noise cannot be estimated the own means stand for the estimates.
         if len(table) and (known.scale is not None or pooled_variance(table) != 0):
-            found = estimate(
-                table,
-                algorithm=algorithm,
-                sigma=sigma,
-                value_range=value_range,
-                delta=delta,
-                eta=eta,
-            )
+            found = find(table, delta=delta)
             estimates[row, here], n_classes[row] = found.estimates, int(found.classes.max())
         if progress is not None:
             progress((row + 1) / most)
-    drifts = find_drifts(moments, noise, delta=delta, eta=chosen.eta)
     ends = moments.ends[places]
     story = (*_evolved(ends, n_classes, estimates, noise), *_drifted(moments, drifts, delta))
     return Replay(moments.agents, ends, estimates, local, n_classes, drifts, delta, story)
 
 
 def _evolved(
-    ends: NDArray[Any], n_classes: NDArray[np.int64], estimates: Numbers, noise: Noise
+    ends: NDArray[Any], n_classes: Counts, estimates: Numbers, noise: Noise
 ) -> Iterator[str]:
     """Say how many classes there were, and from when on most estimates stay near their last."""
     first, last = (several(int(n_classes[k]), "class", "classes") for k in (0, -1))
@@ -205,6 +186,6 @@ def _drifted(moments: Moments, drifts: tuple[Drift, ...], delta: float) -> Itera
     )
     for one in drifts[:_MAX_NAMED]:
         yield (
-            f"{one.agent}: {one.before:.4g} until {one.when} ({one.n_before} rows), then "
-            f"{one.after:.4g} ({one.n_after} rows)."
+            f"{short_name(one.agent)}: {one.before:.4g} until {one.when} ({one.n_before} rows), "
+            f"then {one.after:.4g} ({one.n_after} rows)."
         )

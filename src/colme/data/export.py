@@ -6,21 +6,17 @@ read or shown to people.
 
 from __future__ import annotations
 
-import importlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colme._extras import load
 from colme._files import replacing
 from colme.data.estimator import Estimates
 from colme.data.reader.database import connected, errors, first_line, literal, quoted
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 
 FORMATS = {
     "csv": "FORMAT csv, HEADER",
@@ -101,52 +97,37 @@ def write(estimates: Estimates, path: Path) -> None:
     agent,n,mean,low,high,estimate,effective_n,gain,class,class_size,class_low,class_high,alike
     """
     words = FORMATS[check_target(path).suffix.lstrip(".").lower()]
+    # Text becomes objects: the database takes short text for a set.
+    columns = {
+        name: column.astype(object) if column.dtype.kind in "UT" else np.ascontiguousarray(column)
+        for name, column in estimates.columns.items()
+    }
     with replacing(path) as draft:
-        if words:
-            _by_database(estimates, draft, words)
-        else:
-            _by_arrow(estimates, draft)
+        (_by_database if words else _by_arrow)(columns, draft, words)
 
 
-def _by_database(estimates: Estimates, draft: Path, words: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="colme-") as place, connected(Path(place)) as database:
-        cells = _handed_over(database, estimates)
-        try:
-            database.execute(
-                f"COPY (SELECT {cells} FROM estimates) TO {literal(str(draft))} ({words})"
-            )
-        except errors() as error:
-            raise OSError(f"cannot write {draft.parent}: {first_line(error)}") from None
-
-
-def _handed_over(database: DuckDBPyConnection, estimates: Estimates) -> str:
-    """Make all columns known to the database; return how they are selected."""
-    columns = {name: _plain(column) for name, column in estimates.columns.items()}
-    database.register("estimates", columns)
-    return ", ".join(
+def _by_database(columns: dict[str, NDArray[Any]], draft: Path, words: str) -> None:
+    cells = ", ".join(
         f"CASE WHEN isfinite({quoted(name)}) THEN {quoted(name)} END AS {quoted(name)}"
         if column.dtype.kind == "f"
         else quoted(name)
         for name, column in columns.items()
     )
+    query = f"COPY (SELECT {cells} FROM estimates) TO {literal(str(draft))} ({words})"
+    with tempfile.TemporaryDirectory(prefix="colme-") as place, connected(Path(place)) as database:
+        database.register("estimates", columns)
+        try:
+            database.execute(query)
+        except errors() as error:
+            raise OSError(f"cannot write {draft.parent}: {first_line(error)}") from None
 
 
-def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column as the database takes it: text as objects, since short text becomes a set."""
-    return column.astype(object) if column.dtype.kind in "UT" else np.ascontiguousarray(column)
-
-
-def _by_arrow(estimates: Estimates, draft: Path) -> None:
-    try:
-        pa = importlib.import_module("pyarrow")
-    except ImportError:
-        raise ImportError(
-            "Arrow files are written with pyarrow: pip install 'colme[arrow]'"
-        ) from None
+def _by_arrow(columns: dict[str, NDArray[Any]], draft: Path, _: str) -> None:
+    pa = load("Arrow files are written with pyarrow", "arrow", "pyarrow")
     table = pa.table(
         {
             name: pa.array(column, mask=~np.isfinite(column) if column.dtype.kind == "f" else None)
-            for name, column in ((n, _plain(c)) for n, c in estimates.columns.items())
+            for name, column in columns.items()
         }
     )
     with pa.ipc.new_file(str(draft), table.schema) as file:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,7 @@ from colme.bounds.known_noise import KnownNoise
 from colme.data.estimator import Estimates, estimate
 from colme.data.estimator.noise import pooled_variance
 from colme.data.names import as_table, is_frame, names_of
-from colme.data.summaries import Halves, Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.summaries import Halves, Numbers, Summaries
 
 
 class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -94,8 +92,7 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Forget all rows seen before; sum up these and estimate."""
         summaries = self._summed(X, y, reset=True)
-        found = self._estimated(summaries)
-        self.summaries_, self._found = summaries, found
+        self._found, self.summaries_ = self._estimated(summaries), summaries
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Self:
@@ -125,11 +122,9 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         coming, whatever its peers are; exactly with `sigma` or `value_range`, else for Gaussian
         samples.  It is no interval for the next sample.  For an agent never seen it is everything.
         """
-        known, place = self._places(X)
-        found = self.estimates_
-        return np.where(known, found.low[place], -np.inf), np.where(
-            known, found.high[place], np.inf
-        )
+        (known, place), found = self._places(X), self.estimates_
+        low = np.where(known, found.low[place], -np.inf)
+        return low, np.where(known, found.high[place], np.inf)
 
     @property
     def estimates_(self) -> Estimates:
@@ -157,14 +152,9 @@ class ColMEMeans(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if known.scale is None and pooled_variance(summaries) == 0:
             resolve(self.algorithm, self.eta)
             return _without_noise(summaries, self.delta)
-        return estimate(
-            summaries,
-            algorithm=self.algorithm,
-            sigma=self.sigma,
-            value_range=self.value_range,
-            delta=self.delta,
-            eta=self.eta,
-        )
+        settings = self.get_params(deep=False)
+        del settings["agent"]
+        return estimate(summaries, **settings)
 
     def _summed(self, X: Any, y: Any, *, reset: bool) -> Summaries:
         if y is None:

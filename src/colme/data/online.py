@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self
 
 from colme import _check
@@ -179,7 +179,7 @@ class OnlineMeans:
             "delta": self.delta,
             "max_agents": self.max_agents,
             "key": self.key,
-            "agents": [[name, _own(agent)] for name, agent in self._agents.items()],
+            "agents": [[name, _record(agent, _SHARED)] for name, agent in self._agents.items()],
         }
 
     @classmethod
@@ -281,11 +281,7 @@ class OnlineMeans:
             )
 
 
-def _own(agent: Agent) -> dict[str, Any]:
-    """Return what an agent has for itself."""
-    return {word: value for word, value in _record(agent).items() if word not in _SHARED}
-
-
-def _record(agent: Agent) -> dict[str, Any]:
+def _record(agent: Agent, without: Container[str] = ()) -> dict[str, Any]:
+    """Return what an agent has stored, without some fields."""
     record: dict[str, Any] = json.loads(agent.snapshot().to_json())
-    return record
+    return {field: value for field, value in record.items() if field not in without}

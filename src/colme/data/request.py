@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme import _check
 from colme.algorithm import ClassTest, resolve
@@ -25,9 +24,12 @@ from colme.data.evolution import replay
 from colme.data.reader import Reading, read, read_rows
 from colme.data.reader.table_files import Named, find_files
 from colme.data.result import EstimateResult, Member
-from colme.data.summaries import Summaries
+from colme.data.summaries import Numbers, Summaries
 
 Progress: TypeAlias = Callable[[str, float], None]
+
+_SETTINGS = ("algorithm", "sigma", "value_range", "delta", "eta")
+"""What of a request `estimate` and `replay` take."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,6 @@ class EstimateRequest:
         _check.non_negative_int("seed", self.seed)
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments of `estimate` and `replay`."""
-        return {
-            "algorithm": self.algorithm,
-            "sigma": self.sigma,
-            "value_range": self.value_range,
-            "delta": self.delta,
-            "eta": self.eta,
-        }
-
-    @property
     def steps(self) -> tuple[str, ...]:
         """The work to be done, in order."""
         replaying = ("replaying",) if self.time is not None else ()
@@ -134,7 +125,8 @@ def find_out(request: EstimateRequest, progress: Progress | None = None) -> Esti
             max_agents=request.max_agents,
             value_range=request.value_range,
         )
-        agents, settings = reading.summaries.agents, request.settings
+        agents = reading.summaries.agents
+        settings = {name: getattr(request, name) for name in _SETTINGS}
         if len(agents) == 1:
             raise ValueError(
                 f"one agent only ({agents[0]!s} in column {reading.agent!r}), so there is nobody "
@@ -142,18 +134,16 @@ def find_out(request: EstimateRequest, progress: Progress | None = None) -> Esti
             )
         show("estimating", 1)
         estimates = estimate(reading.summaries, **settings)
-        result = EstimateResult(reading, estimates)
-        if request.members:
-            members = tuple(_member(estimates, name) for name in request.members)
-            result = replace(result, members=members)
+        members = tuple(_member(estimates, name) for name in request.members)
+        replayed, comparison = None, None
+        notes: tuple[str, ...] = ()
         if reading.moments is not None:
             show("replaying", 2)
-            result = replace(result, replay=replay(reading.moments, **settings))
+            replayed = replay(reading.moments, **settings)
         if request.compare:
             show("comparing", len(request.steps) - 1)
-            comparison, notes = _compared(reading, request)
-            result = replace(result, comparison=comparison, notes=notes)
-    return result
+            comparison, notes = _compared(reading, request, settings)
+    return EstimateResult(reading, estimates, members, comparison, replayed, notes)
 
 
 def _member(estimates: Estimates, name: str) -> Member:
@@ -165,15 +155,17 @@ def _member(estimates: Estimates, name: str) -> Member:
     return Member(agent, int(estimates[agent]["class"]), members, alike)
 
 
-def _compared(reading: Reading, request: EstimateRequest) -> tuple[Comparison, tuple[str, ...]]:
+def _compared(
+    reading: Reading, request: EstimateRequest, settings: dict[str, Any]
+) -> tuple[Comparison, tuple[str, ...]]:
     """Compare methods on the rows of the columns that were read.
 
     The algorithm and noise of the request take the place of sharp.
     """
 
-    def own(summaries: Summaries) -> NDArray[np.float64]:
+    def own(summaries: Summaries) -> Numbers:
         try:
-            return estimate(summaries, **request.settings).estimates
+            return estimate(summaries, **settings).estimates
         except ValueError as error:
             raise LeftOutError(str(error)) from None
 

@@ -7,8 +7,8 @@ shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from colme.data.comparison import Comparison
 from colme.data.estimator import MEANINGS, Estimates
 from colme.data.estimator.story import story
 from colme.data.evolution import Replay
-from colme.data.plain import finite_or_none
+from colme.data.plain import as_plain
 from colme.data.reader import Reading
 
 _BLOCK = 10_000
@@ -95,7 +95,7 @@ class EstimateResult:
         head = json.dumps(self._head(), allow_nan=False)
         yield f'{head[:-1]}, "agents": ['
         for start in range(0, len(self.estimates), _BLOCK):
-            rows = _rows(self.estimates, start, start + _BLOCK)
+            rows = as_plain(list(self.estimates.rows(slice(start, start + _BLOCK))))
             yield ("" if start == 0 else ", ") + json.dumps(rows, allow_nan=False)[1:-1]
         yield "]}"
 
@@ -110,28 +110,15 @@ class EstimateResult:
             },
             "rows": reading.n_rows,
             "bad_rows": reading.n_bad,
-            "noise": _finite(asdict(estimates.noise)) | {"meaning": estimates.noise.meaning},
+            "noise": as_plain(estimates.noise) | {"meaning": estimates.noise.meaning},
             "delta": estimates.delta,
             "eta": estimates.eta,
             "algorithm": estimates.algorithm,
             "summary": list(self.summary),
             "notes": [*reading.notes, *estimates.notes, *self.notes],
-            "classes": [_finite(asdict(one)) for one in estimates.class_table],
+            "classes": as_plain(estimates.class_table),
             "meanings": MEANINGS,
             "comparison": None if self.comparison is None else self.comparison.to_plain(),
             "drift": None if self.replay is None else self.replay.to_plain(),
             "members": [member.to_plain() for member in self.members],
         }
-
-
-def _rows(estimates: Estimates, first: int, last: int) -> list[dict[str, Any]]:
-    """Return what is known of some agents, by column."""
-    columns = {
-        name: finite_or_none(column[first:last].tolist())
-        for name, column in estimates.columns.items()
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _finite(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: finite_or_none(value) for key, value in plain.items()}

@@ -1,6 +1,6 @@
-"""Summaries: what is kept of a table, one line per agent.
+"""Summaries: what is kept of a table, one line per agent, and the same for slices of time.
 
-Lives here: counts, means and squares by agent, and how two tables become one.  Must not know files,
+Lives here: counts, means and squares by agent, and how parts become one.  Must not know files,
 noise or estimates.
 """
 
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
+
+Numbers: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
 
 _SEED = 0x5EED
 """Rows are dealt to halves by these draws: the same table always gives the same halves."""
@@ -32,9 +35,9 @@ class Halves(NamedTuple):
     9
     """
 
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +63,9 @@ class Summaries:
     """
 
     agents: NDArray[Any]
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
     halves: Halves | None = None
 
     def __post_init__(self) -> None:
@@ -74,12 +77,8 @@ class Summaries:
             raise ValueError(f"summaries have one entry per agent each; received {shapes}")
         if len(agents) > 1 and not bool(np.all(agents[1:] > agents[:-1])):
             raise ValueError("agents must be in order and all different; use Summaries.of")
-        good = (
-            (counts >= 1)
-            & (np.abs(means) <= _check.LARGEST_SAMPLE)
-            & (squares >= 0)
-            & (squares < np.inf)
-        )
+        good = (counts >= 1) & (np.abs(means) <= _check.LARGEST_SAMPLE)
+        good &= (squares >= 0) & (squares < np.inf)
         if not good.all():
             worst = int(np.argmin(good))
             raise ValueError(
@@ -101,17 +100,18 @@ class Summaries:
         parts = [part for part in (self, other) if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else self
-        if len({_kind(part.agents) for part in parts}) > 1:
+        if len({part.agents.dtype.kind in "iufb" for part in parts}) > 1:
             raise ValueError(
                 "one table names agents by text, the other by numbers: make them alike"
             )
         names = np.concatenate([part.agents for part in parts])
         agents, place = np.unique(names, return_inverse=True)
-        totals = (np.concatenate(column) for column in zip(*map(_totals, parts), strict=True))
+        columns = zip(*[(part.counts, part.means, part.squares) for part in parts], strict=True)
+        totals = (np.concatenate(column) for column in columns)
         halves = None
         if self.halves is not None and other.halves is not None:
-            columns = zip(self.halves, other.halves, strict=True)
-            both = (np.concatenate(column, axis=1).ravel() for column in columns)
+            pairs = zip(self.halves, other.halves, strict=True)
+            both = (np.concatenate(pair, axis=1).ravel() for pair in pairs)
             halves = _halves(len(agents), np.concatenate([place, place + len(agents)]), *both)
         return Summaries(agents, *_folded(len(agents), place, *totals), halves)
 
@@ -148,9 +148,61 @@ class Summaries:
         return Summaries(found, *merged(halves), halves)
 
 
-def merged(
-    parts: Iterable[NDArray[Any]],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What each agent received in each slice of time.
+
+    Parameters
+    ----------
+    agents
+        Names in order, as in the `Summaries` of the whole table.
+    ends
+        The last time of each slice: numbers, or ISO text in UTC.
+    counts, means, squares
+        [slice, agent]: rows, their mean, Σ (x - x̄)²; all 0 where an agent has no row.
+    halves
+        The same for two halves of each agent's rows: [slice, half, agent]; None if not known.
+
+    Examples
+    --------
+    >>> moments = Moments(
+    ...     np.array(["a", "b"]), np.array([1, 2]), np.array([[1, 0], [1, 2]]),
+    ...     np.array([[5.0, 0.0], [3.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 2.0]]),
+    ... )
+    >>> len(moments), moments.until(0).agents.tolist(), moments.until(1).means.tolist()
+    (2, ['a'], [4.0, 1.0])
+    """
+
+    agents: NDArray[Any]
+    ends: NDArray[Any]
+    counts: Counts
+    means: Numbers
+    squares: Numbers
+    halves: Halves | None = None
+
+    def __post_init__(self) -> None:
+        shape = (len(self.ends), len(self.agents))
+        received = [np.shape(part) for part in (self.counts, self.means, self.squares)]
+        if any(part != shape for part in received):
+            raise ValueError(f"moments have one entry per slice and agent: {shape}; got {received}")
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def until(self, k: int) -> Summaries:
+        """Return the summaries of slices 0 to k together, of the agents that have rows by then."""
+        if not 0 <= k < len(self):
+            raise ValueError(f"there are moments 0 to {len(self) - 1}; received {k}")
+        parts = (self.counts, self.means, self.squares)
+        counts, means, squares = merged(part[: k + 1] for part in parts)
+        halves, here = None, counts > 0
+        if self.halves is not None:
+            n, mean, square = merged(part[: k + 1] for part in self.halves)
+            halves = Halves(n[:, here], mean[:, here], square[:, here])
+        return Summaries(self.agents[here], counts[here], means[here], squares[here], halves)
+
+
+def merged(parts: Iterable[NDArray[Any]]) -> tuple[Counts, Numbers, Numbers]:
     """Return counts, means and squares of parts taken together: arrays lose their first axis.
 
     Examples
@@ -173,10 +225,6 @@ def merged(
     return total, center + shift, within
 
 
-def _totals(part: Summaries) -> tuple[NDArray[Any], ...]:
-    return part.counts, part.means, part.squares
-
-
 def _halves(n: int, place: NDArray[np.intp], *parts: NDArray[Any]) -> Halves:
     """Return the halves of n agents from parts; `place` counts on through the second half."""
     counts, means, squares = _folded(2 * n, place, *parts)
@@ -184,12 +232,8 @@ def _halves(n: int, place: NDArray[np.intp], *parts: NDArray[Any]) -> Halves:
 
 
 def _folded(
-    n: int,
-    place: NDArray[np.intp],
-    counts: NDArray[np.int64],
-    means: NDArray[np.float64],
-    squares: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    n: int, place: NDArray[np.intp], counts: Counts, means: Numbers, squares: Numbers
+) -> tuple[Counts, Numbers, Numbers]:
     """Return counts, means and squares at n places, `place` telling where each part belongs.
 
     Σ (x - x̄)² over all = Σ over parts of their own + n_part (x̄_part - x̄)².
@@ -202,10 +246,6 @@ def _folded(
     mean = np.where(total > 0, center + shift / np.maximum(total, 1), 0.0)
     within = np.bincount(place, squares + counts * (means - mean[place]) ** 2, n)
     return total, mean, within.astype(np.float64)
-
-
-def _kind(names: NDArray[Any]) -> str:
-    return "numbers" if names.dtype.kind in "iufb" else "text"
 
 
 def _names(agents: ArrayLike) -> NDArray[Any]:

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-from colme.data.comparison import baselines, libraries
-from colme.data.comparison.baselines import LeftOutError, Method
-from colme.data.comparison.scores import Comparison
-from colme.data.comparison.true_errors import score
+from colme.data.comparison import methods as known
+from colme.data.comparison.methods import LeftOutError, Method
+from colme.data.comparison.scores import Comparison, score
 from colme.data.estimator import estimate
-from colme.data.summaries import Summaries
+from colme.data.summaries import Numbers, Summaries
 
 Pair: TypeAlias = tuple[Summaries, Summaries]
 
@@ -28,9 +27,9 @@ class _Judged(NamedTuple):
 
     agents: NDArray[Any]
     fitted: NDArray[np.intp]
-    means: NDArray[np.float64]
-    own: NDArray[np.float64]
-    noise: NDArray[np.float64]
+    means: Numbers
+    own: Numbers
+    noise: Numbers
 
 
 def default_methods() -> dict[str, Method]:
@@ -41,15 +40,9 @@ def default_methods() -> dict[str, Method]:
     >>> list(default_methods())[:3]
     ['local', 'grand_mean', 'james_stein']
     """
-    return {
-        "local": baselines.local,
-        "grand_mean": baselines.grand_mean,
-        "james_stein": baselines.james_stein,
-        "empirical_bayes": baselines.empirical_bayes,
-        "mixed_model": libraries.mixed_model,
-        "k_means": libraries.k_means,
-        "sharp": lambda summaries: estimate(summaries).estimates,
-    }
+    names = ("local", "grand_mean", "james_stein", "empirical_bayes", "mixed_model", "k_means")
+    methods: dict[str, Method] = {name: getattr(known, name) for name in names}
+    return methods | {"sharp": lambda summaries: estimate(summaries).estimates}
 
 
 def split(
@@ -136,7 +129,7 @@ def compare(
     >>> agents = [number for number in range(40) for _ in range(6)]
     >>> values = np.random.default_rng(0).normal(4.0, 1.0, len(agents))
     >>> pairs = [split(agents, values, seed=seed) for seed in range(5)]
-    >>> comparison = compare(pairs, {"grand_mean": baselines.grand_mean})
+    >>> comparison = compare(pairs, {"grand_mean": known.grand_mean})
     >>> comparison.n_agents, comparison.best, comparison["grand_mean"].ratio < 0.5
     (40, 'grand_mean', True)
     """
@@ -144,20 +137,18 @@ def compare(
     if not pairs:
         raise ValueError("pairs must hold at least one (fit, held out); received none")
     given = default_methods() if methods is None else methods
-    chosen = {"local": baselines.local} | {n: f for n, f in given.items() if n != "local"}
+    chosen = {"local": known.local} | {n: f for n, f in given.items() if n != "local"}
     judged = [_judged(*pair) for pair in pairs]
     agents, place = np.unique(np.concatenate([part.agents for part in judged]), return_inverse=True)
     if not len(agents):
         raise ValueError("no agent has rows in both parts: give agents with two rows or more")
     errors, notes = _errors(pairs, judged, chosen)
     averaged = {name: _averaged(place, column) for name, column in errors.items()}
-    own, noise = (
-        _averaged(place, np.concatenate(parts))
-        for parts in ([part.own for part in judged], [part.noise for part in judged])
-    )
+    own = _averaged(place, np.concatenate([part.own for part in judged]))
+    noise = _averaged(place, np.concatenate([part.noise for part in judged]))
     scores = score(averaged, own, noise, n_bootstrap=n_bootstrap, seed=seed)
-    known = np.unique(np.concatenate([part.agents for pair in pairs for part in pair]))
-    return Comparison(len(agents), len(known) - len(agents), len(pairs), scores, tuple(notes))
+    everybody = np.unique(np.concatenate([part.agents for pair in pairs for part in pair]))
+    return Comparison(len(agents), len(everybody) - len(agents), len(pairs), scores, tuple(notes))
 
 
 def compare_rows(
@@ -185,7 +176,7 @@ def compare_rows(
     --------
     >>> agents = [number for number in range(40) for _ in range(6)]
     >>> values = np.random.default_rng(0).normal(4.0, 1.0, len(agents))
-    >>> comparison = compare_rows(agents, values, {"grand_mean": baselines.grand_mean})
+    >>> comparison = compare_rows(agents, values, {"grand_mean": known.grand_mean})
     >>> comparison.n_splits, comparison.best
     (5, 'grand_mean')
     """
@@ -208,7 +199,7 @@ def _judged(fit: Summaries, held_out: Summaries) -> _Judged:
 
 def _errors(
     pairs: Sequence[Pair], judged: Sequence[_Judged], methods: Mapping[str, Method]
-) -> tuple[dict[str, NDArray[np.float64]], list[str]]:
+) -> tuple[dict[str, Numbers], list[str]]:
     """Return each method's squared errors, all splits one after the other, and notes."""
     errors, notes = {}, []
     for name, method in methods.items():
@@ -224,7 +215,7 @@ def _errors(
     return errors, notes
 
 
-def _estimates(name: str, method: Method, fit: Summaries) -> NDArray[np.float64]:
+def _estimates(name: str, method: Method, fit: Summaries) -> Numbers:
     estimates = np.asarray(method(fit), dtype=np.float64)
     if estimates.shape != (len(fit),) or not np.isfinite(estimates).all():
         raise ValueError(
@@ -235,6 +226,6 @@ def _estimates(name: str, method: Method, fit: Summaries) -> NDArray[np.float64]
     return estimates
 
 
-def _averaged(place: NDArray[np.intp], column: NDArray[np.float64]) -> NDArray[np.float64]:
-    average: NDArray[np.float64] = np.bincount(place, column) / np.bincount(place)
+def _averaged(place: NDArray[np.intp], column: Numbers) -> Numbers:
+    average: Numbers = np.bincount(place, column) / np.bincount(place)
     return average

@@ -6,12 +6,11 @@ Lives here: its center and its variance.  Must not know agents or other shapes.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.summaries import Numbers
 
 _STEPS = 48
 """Values of the variance on the grid, and steps of the search around the best of them."""

@@ -8,20 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colme.model.mixture import (
-    Components,
-    component_chances,
-    fit_components,
-    pull_share,
-    shrunk_precision,
-)
-
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.summaries import Counts, Numbers
+from colme.model import mixture
 
 _MAX_CLASSES, _MAX_CROWDS = 16, 4
 _MIN_AGENTS = 5
@@ -60,7 +52,7 @@ class Description(NamedTuple):
     (True, True, [0.0, 1.0])
     """
 
-    components: Components
+    components: mixture.Components
     are_classes: bool
     score: float
 
@@ -96,11 +88,10 @@ def describe(means: Numbers, noise: Numbers) -> list[tuple[float, Description]]:
     agents 2000, drawn by chance, decide; then the descriptions are fitted to all.
     """
     precisions, n = 1.0 / noise, len(means)
-    if n <= _MAX_AGENTS:
-        found = list(_descriptions(means, precisions))
-    else:
+    chosen: slice | Counts = slice(None)
+    if n > _MAX_AGENTS:
         chosen = np.random.default_rng(0).choice(n, _MAX_AGENTS, replace=False)
-        found = list(_descriptions(means[chosen], precisions[chosen]))
+    found = list(_descriptions(means[chosen], precisions[chosen]))
     scores = np.array([one.score for one in found])
     weights = np.exp(scores - scores.max())
     weights /= weights.sum()
@@ -120,15 +111,15 @@ def _descriptions(means: Numbers, precisions: Numbers) -> Iterator[Description]:
         for size in range(1, max(1, min(_MAX_CLASSES, n // _MIN_AGENTS)) + 1)
     ]
     for size, start in enumerate(starts[:_MAX_CROWDS], 1):
-        crowds = fit_components(means, precisions, start, np.full(size, spread / size**2))
+        crowds = mixture.fit_components(means, precisions, start, np.full(size, spread / size**2))
         if size == 2 and n >= _MIN_AGENTS_NESTED:
             around, widths = np.full(2, np.median(means)), np.array([spread / 100, 2 * spread])
-            nested = fit_components(means, precisions, around, widths)
+            nested = mixture.fit_components(means, precisions, around, widths)
             crowds = max(crowds, nested, key=lambda one: one.log_likelihood)
         yield Description(crowds, False, crowds.log_likelihood - unit * (3 * size - 1))
     best = -math.inf
     for size, start in enumerate(starts, 1):
-        classes = fit_components(means, precisions, start)
+        classes = mixture.fit_components(means, precisions, start)
         cost = unit * (2 * size - 1) + (_SURPRISE if size > 1 else 0.0)
         score = classes.log_likelihood - cost
         yield Description(classes, True, score)
@@ -141,15 +132,17 @@ def _refitted(one: Description, means: Numbers, precisions: Numbers) -> Descript
     """Return a description fitted to other means, from where it is."""
     centers, variances, shares = one.components[:3]
     start = None if one.are_classes else variances
-    return one._replace(components=fit_components(means, precisions, centers, start, shares))
+    return one._replace(
+        components=mixture.fit_components(means, precisions, centers, start, shares)
+    )
 
 
-def expect(components: Components, means: Numbers, noise: Numbers) -> Opinion:
+def expect(components: mixture.Components, means: Numbers, noise: Numbers) -> Opinion:
     """Return the mean that a fit expects of each agent.
 
     Examples
     --------
-    >>> crowd = Components(np.zeros(1), np.ones(1), np.ones(1), 1.0, 0.0)
+    >>> crowd = mixture.Components(np.zeros(1), np.ones(1), np.ones(1), 1.0, 0.0)
     >>> expect(crowd, np.array([2.0, -2.0]), np.ones(2)).means.round(3)
     array([ 1., -1.])
 
@@ -160,12 +153,12 @@ def expect(components: Components, means: Numbers, noise: Numbers) -> Opinion:
     known only to 1 / Σ r / (τ_k² + s²), r the chances of all agents to be in the component.
     """
     precisions = 1.0 / noise
-    chances = component_chances(components, means, precisions)
+    chances = mixture.component_chances(components, means, precisions)
     opinions = [Opinion(means, noise)]
     for k, (center, variance) in enumerate(zip(*components[:2], strict=True)):
-        weight = float(np.sum(chances[k] * shrunk_precision(precisions, variance)))
+        weight = float(np.sum(chances[k] * mixture.shrunk_precision(precisions, variance)))
         center_error = 1.0 / weight if weight > _LEAST_PRECISION else 0.0
-        share = pull_share(precisions, variance)
+        share = mixture.pull_share(precisions, variance)
         error = variance * share + share**2 * center_error
         opinions.append(Opinion(means + share * (center - means), error))
     return agree([1.0 - chances.sum(axis=0), *chances], opinions)

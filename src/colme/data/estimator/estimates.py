@@ -6,19 +6,17 @@ Lives here: the result and what each column means.  Must not know how anything i
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme.data.estimator.groups import TableEvidence, is_alike
 from colme.data.estimator.noise import Noise
-from colme.data.summaries import Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+from colme.data.summaries import Counts, Numbers, Summaries
 
 MEANINGS = {
     "agent": "name of the agent",
@@ -128,7 +126,12 @@ class Estimates:
     def __getitem__(self, agent: Any) -> dict[str, Any]:
         """Return what is known about one agent, by column."""
         place = self._place(agent)
-        return {name: column[place].item() for name, column in self.columns.items()}
+        return next(self.rows(slice(place, place + 1)))
+
+    def rows(self, places: slice | NDArray[np.intp]) -> Iterator[dict[str, Any]]:
+        """Yield what is known about some agents, by column, as plain values."""
+        columns = [column[places].tolist() for column in self.columns.values()]
+        return (dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True))
 
     @cached_property
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -141,9 +144,9 @@ class Estimates:
             "high": self.high,
             "estimate": self.estimates,
             "effective_n": self.effective_counts,
-            "gain": self.gains,
+            "gain": self.effective_counts / self.summaries.counts,
             "class": self.classes,
-            "class_size": self.class_sizes,
+            "class_size": np.bincount(self.classes)[self.classes],
             "class_low": self.class_low,
             "class_high": self.class_high,
             "alike": self.alike,
@@ -152,13 +155,12 @@ class Estimates:
     @property
     def gains(self) -> Numbers:
         """How many times its own samples each agent's estimate is worth."""
-        return self.effective_counts / self.summaries.counts
+        return self.columns["gain"]
 
     @property
     def class_sizes(self) -> Counts:
         """How many agents are in the class of each agent."""
-        sizes: Counts = np.bincount(self.classes)[self.classes]
-        return sizes
+        return self.columns["class_size"]
 
     @property
     def untestable(self) -> NDArray[np.bool_]:
@@ -174,38 +176,25 @@ class Estimates:
         untestable_elsewhere = untestable.sum() - np.bincount(k, untestable)[k]
         shared = np.bincount(k, self.alike > sizes[k] + untestable_elsewhere)
         numbers, first = np.unique(k, return_index=True)
-        return tuple(
-            Class(
-                number,
-                int(sizes[number]),
-                int(samples[number]),
-                float(totals[number] / samples[number]),
-                float(self.class_low[place]),
-                float(self.class_high[place]),
-                int(shared[number]),
-            )
-            for number, place in zip(numbers.tolist(), first.tolist(), strict=True)
-        )
+        means, ends = totals[numbers] / samples[numbers], (self.class_low, self.class_high)
+        counts = (part[numbers].astype(int) for part in (sizes, samples, shared))
+        size, rows, others = (part.tolist() for part in counts)
+        low, high = (part[first].tolist() for part in ends)
+        return tuple(map(Class, numbers.tolist(), size, rows, means.tolist(), low, high, others))
 
     def members(self, agent: Any) -> NDArray[Any]:
         """Return the names in the class of an agent."""
-        names: NDArray[Any] = self.summaries.agents[
-            self.classes == self.classes[self._place(agent)]
-        ]
-        return names
+        here = self.classes == self.classes[self._place(agent)]
+        return np.asarray(self.summaries.agents[here])
 
     def indistinguishable_from(self, agent: Any) -> NDArray[Any]:
         """Return the names of all agents that the joint test cannot distinguish from an agent."""
-        names: NDArray[Any] = self.summaries.agents[is_alike(self._place(agent), self.evidence)]
-        return names
+        return np.asarray(self.summaries.agents[is_alike(self._place(agent), self.evidence)])
 
     def not_told_from(self, agent: Any) -> NDArray[Any]:
         """Return `indistinguishable_from(agent)`, its present name."""
-        warnings.warn(
-            "Estimates.not_told_from is now indistinguishable_from",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        message = "Estimates.not_told_from is now indistinguishable_from"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
         return self.indistinguishable_from(agent)
 
     def _place(self, agent: Any) -> int:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme import _check
 from colme.algorithm import Algorithm, Weighting, resolve
@@ -20,10 +18,7 @@ from colme.data.estimator.groups import TableEvidence, count_alike, cut_groups
 from colme.data.estimator.noise import Noise
 from colme.data.estimator.pooled import pool_table
 from colme.data.estimator.sharp import sharp_means
-from colme.data.summaries import Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+from colme.data.summaries import Counts, Numbers, Summaries
 
 
 def estimate(
@@ -43,11 +38,9 @@ def estimate(
         The table, by `Summaries.of` or `read`.
     algorithm
         A name in `colme.ALGORITHMS` or an Algorithm; `sharp` is recommended.
-    sigma
-        The sub-Gaussian scale of one sample, if known: for Gaussian noise, its standard deviation.
-    value_range
-        (low, high), if all samples are known to lie there.  Without this and sigma, noise is
-        estimated.
+    sigma, value_range
+        What is known of one sample: its sub-Gaussian scale, for Gaussian noise the standard
+        deviation; or (low, high), where all lie.  Noise is estimated if neither is given.
     delta
         The risk of each agent's intervals and of its class tests.
     eta
@@ -55,23 +48,18 @@ def estimate(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(1)
-    >>> agents = np.repeat(np.arange(50), 12)
-    >>> truth = np.where(np.arange(50) < 25, 3.0, 5.0)
-    >>> found = estimate(Summaries.of(agents, rng.normal(truth[agents], 1.0)))
+    >>> agents, truth = np.repeat(np.arange(50), 12), np.repeat([3.0, 5.0], 25)
+    >>> found = estimate(Summaries.of(agents, np.random.default_rng(1).normal(truth[agents])))
     >>> own = np.abs(found.summaries.means - truth).mean()
     >>> bool(np.abs(found.estimates - truth).mean() < 0.5 * own)
     True
     """
     delta, chosen = _check.risk("delta", delta), resolve(algorithm, eta)
-    if not len(summaries):
-        raise ValueError("there are no agents: the table is empty")
     noise = Noise.of(summaries, sigma, value_range)
     estimates, effective, labels = _estimated(summaries, noise, chosen, delta)
-    counts, means, squares = summaries.counts, summaries.means, summaries.squares
-    radii, gamma = noise.radii(counts, squares, delta), split_risk(delta, len(summaries))
-    spreads, offsets = noise.evidence(counts, squares, gamma)
-    evidence = TableEvidence(means, spreads, offsets, -math.log(gamma), chosen.eta)
+    n, means, squares = summaries.counts, summaries.means, summaries.squares
+    radii, risk = noise.radii(n, squares, delta), split_risk(delta, len(n))
+    evidence = TableEvidence(means, *noise.evidence(n, squares, risk), -math.log(risk), chosen.eta)
     low, high = np.maximum(means - radii, noise.low), np.minimum(means + radii, noise.high)
     estimates = np.clip(estimates, low, high)
     classes = 1 + cut_groups(evidence, np.lexsort((means, estimates)), labels)
@@ -99,6 +87,8 @@ def _estimated(
     summaries: Summaries, noise: Noise, algorithm: Algorithm, delta: float
 ) -> tuple[Numbers, Numbers, Counts | None]:
     """Return estimates, effective counts, and the most probable classes if there are any."""
+    if not len(summaries):
+        raise ValueError("there are no agents: the table is empty")
     if algorithm.weighting != Weighting.MODEL:
         return *pool_table(summaries, noise, algorithm, delta), None
     if algorithm.within is not None:

@@ -10,17 +10,15 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme._compile import compiled, kernel
 from colme.bounds import separated
-
-Numbers: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
+from colme.data.summaries import Counts, Numbers
 
 _STEP = 1.25
 """Agents whose spreads agree up to this factor are searched together."""
@@ -92,6 +90,7 @@ class _Shelves(NamedTuple):
     """Agents by spread, and by center within one shelf; and the extremes of each shelf."""
 
     order: Counts
+    centers: Numbers
     starts: Counts
     min_spread: Numbers
     max_spread: Numbers
@@ -99,26 +98,9 @@ class _Shelves(NamedTuple):
     max_offset: Numbers
 
 
-@compiled
-def _first_at(place: float, low: int, high: int, centers: Numbers) -> int:
-    """Return the first of the sorted centers from low to high that is not below `place`."""
-    while low < high:
-        middle = (low + high) // 2
-        if centers[middle] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @kernel
 def _count(
-    first: int,
-    last: int,
-    evidence: TableEvidence,
-    shelves: _Shelves,
-    centers: Numbers,
-    result: Counts,
+    first: int, last: int, evidence: TableEvidence, shelves: _Shelves, result: Counts
 ) -> None:
     """Write how many agents are alike to each agent from first to last.
 
@@ -138,15 +120,14 @@ def _count(
                 continue
             near = (evidence.eta + math.sqrt(near)) * (1.0 - _CARE)
             far = (evidence.eta + math.sqrt(far)) * (1.0 + _CARE)
-            left = _first_at(center - near, low, high, centers)
-            right = _first_at(center + near, low, high, centers)
+            shelf = shelves.centers[low:high]
+            left = low + np.searchsorted(shelf, center - near)
+            right = low + np.searchsorted(shelf, center + near)
             n += right - left
-            for l in range(_first_at(center - far, low, high, centers), left):
+            for l in range(low + np.searchsorted(shelf, center - far), left):
                 n += not _apart(a, shelves.order[l], evidence)
-            l = right
-            while l < high and centers[l] <= center + far:
+            for l in range(right, low + np.searchsorted(shelf, center + far, side="right")):
                 n += not _apart(a, shelves.order[l], evidence)
-                l += 1
         result[a] = n
 
 
@@ -160,14 +141,9 @@ def _shelve(evidence: TableEvidence) -> _Shelves:
     order = np.lexsort((evidence.centers, steps))
     starts = np.flatnonzero(np.diff(steps[order], prepend=np.nan, append=np.nan) != 0)
     spreads, offsets = evidence.spreads[order], evidence.offsets[order]
-    return _Shelves(
-        order,
-        starts,
-        np.minimum.reduceat(spreads, starts[:-1]),
-        np.maximum.reduceat(spreads, starts[:-1]),
-        np.minimum.reduceat(offsets, starts[:-1]),
-        np.maximum.reduceat(offsets, starts[:-1]),
-    )
+    ends = (np.minimum, np.maximum)
+    extremes = [end.reduceat(part, starts[:-1]) for part in (spreads, offsets) for end in ends]
+    return _Shelves(order, evidence.centers[order], starts, *extremes)
 
 
 def count_alike(evidence: TableEvidence) -> Counts:
@@ -186,9 +162,8 @@ def count_alike(evidence: TableEvidence) -> Counts:
     counted by two searches; those between, at most a fraction of the pairs that survive, are tested
     one by one: O(A log A) and some of the surviving pairs, in memory O(A).
     """
-    n, shelves = len(evidence.centers), _shelve(evidence)
-    centers, result = evidence.centers[shelves.order], np.zeros(n, np.int64)
-    over_agents(n, _count, evidence, shelves, centers, result)
+    result = np.zeros(len(evidence.centers), np.int64)
+    over_agents(len(result), _count, evidence, _shelve(evidence), result)
     return result
 
 
@@ -252,11 +227,8 @@ def cut_groups(evidence: TableEvidence, order: Counts, labels: Counts | None = N
         return result
     borders = result if labels is None else labels[order].astype(np.int64)
     cut = np.empty(len(order), np.int64)
-    along = evidence._replace(
-        centers=evidence.centers[order],
-        spreads=evidence.spreads[order],
-        offsets=evidence.offsets[order],
-    )
+    centers, spreads, offsets = (part[order] for part in evidence[:3])
+    along = evidence._replace(centers=centers, spreads=spreads, offsets=offsets)
     _walk(along, borders, cut)
     result[order] = cut
     return result
@@ -276,6 +248,4 @@ def over_agents(n: int, work: Callable[..., None], *arguments: object) -> None:
     parts = max(1, min(n, _PARTS * threads))
     edges = [n * i // parts for i in range(parts + 1)]
     with ThreadPoolExecutor(threads) as pool:
-        working = [pool.submit(work, *ends, *arguments) for ends in pairwise(edges)]
-        for done in working:
-            done.result()
+        list(pool.map(work, edges, edges[1:], *map(repeat, arguments)))

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme.bounds import mixture_width, student_radius, student_spread, tuned_prior
 from colme.bounds.known_noise import TABLE_N_OPT, KnownNoise
-from colme.data.summaries import Summaries
-
-Numbers: TypeAlias = NDArray[np.float64]
+from colme.data.summaries import Counts, Numbers, Summaries
 
 
 def pooled_variance(summaries: Summaries) -> float:
@@ -122,7 +119,7 @@ class Noise:
             ),
         }[self.kind]
 
-    def radii(self, counts: NDArray[np.int64], squares: Numbers, risk: float) -> Numbers:
+    def radii(self, counts: Counts, squares: Numbers, risk: float) -> Numbers:
         """Return the half-width of each agent's interval, at all times at once, at that risk.
 
         Examples
@@ -138,9 +135,7 @@ class Noise:
         widths: Numbers = mixture_width(counts, prior, risk, np.log)
         return self.scale * np.sqrt(widths)
 
-    def evidence(
-        self, counts: NDArray[np.int64], squares: Numbers, risk: float
-    ) -> tuple[Numbers, Numbers]:
+    def evidence(self, counts: Counts, squares: Numbers, risk: float) -> tuple[Numbers, Numbers]:
         """Return spreads and offsets of each agent's evidence, for joint tests at that risk.
 
         Examples

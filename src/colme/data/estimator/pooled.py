@@ -6,21 +6,18 @@ Lives here: one row over all agents, and the rules run on it for each.  Must not
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme._compile import kernel
 from colme.algorithm import Algorithm, ClassTest, QueryStrategy
 from colme.bounds import split_risk
 from colme.data.estimator.groups import over_agents
 from colme.data.estimator.noise import Noise
-from colme.data.summaries import Summaries
+from colme.data.summaries import Numbers, Summaries
 from colme.rules import Choice, Row, pool
 from colme.summary import View
-
-Numbers: TypeAlias = NDArray[np.float64]
 
 
 @kernel

@@ -7,18 +7,16 @@ other, and the estimates that follow.  Must not know intervals, tests or files.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeAlias
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colme.data.estimator.crowd import common_share, fit_crowd
 from colme.data.estimator.descriptions import Description, Opinion, agree, describe, expect
 from colme.data.estimator.noise import Noise
-from colme.data.summaries import Halves, Summaries
+from colme.data.summaries import Counts, Halves, Numbers, Summaries
 from colme.model.mixture import SCALE_COUNT, component_chances, precision_of_mean
-
-Numbers: TypeAlias = NDArray[np.float64]
 
 # With fewer agents, looking at others is not certain to help (James and Stein need four).
 _MIN_AGENTS = 4
@@ -83,7 +81,7 @@ class SharpMeans(NamedTuple):
     means: Numbers
     errors: Numbers
     noise: Numbers
-    labels: NDArray[np.int64] | None
+    labels: Counts | None
     trust: Trust
 
 
@@ -118,9 +116,9 @@ def sharp_means(summaries: Summaries, noise: Noise) -> SharpMeans:
         degrees, total = degrees + SCALE_COUNT, total + SCALE_COUNT * noise.scale**2
     variance = total / degrees
     trust = Trust() if summaries.halves is None else _judge(summaries.halves, variance)
-    s2 = (
-        1.0 / precision_of_mean(counts, squares, variance) if trust.own_noise else variance / counts
-    )
+    s2 = variance / counts
+    if trust.own_noise:
+        s2 = 1.0 / precision_of_mean(counts, squares, variance)
     described, steps = _steps(means, s2)
     share, crowd, full = trust[:3]
     weights = (
@@ -157,7 +155,7 @@ def _steps(means: Numbers, noise: Numbers) -> tuple[list[tuple[float, Descriptio
 
 def _labels(
     described: list[tuple[float, Description]], means: Numbers, noise: Numbers
-) -> NDArray[np.int64] | None:
+) -> Counts | None:
     """Return the most probable classes if classes are more probable than not."""
     classes = [(weight, one.components) for weight, one in described if one.are_classes]
     if sum(weight for weight, _ in classes) <= 0.5:
@@ -167,67 +165,50 @@ def _labels(
     return np.where(chances.sum(axis=0) > 0.5, np.argmax(chances, axis=0), -1)
 
 
-class _Lesson(NamedTuple):
-    """What is known of agents from one half of their samples, and their means in the other."""
-
-    counts: NDArray[np.int64]
-    means: Numbers
-    squares: Numbers
-    there: Numbers
-    unit: float
-    """The noise of the other half's means, on average."""
-
-
 def _judge(halves: Halves, variance: float) -> Trust:
-    """Return how far each step learnt from one half predicts the other."""
+    """Return how far each step learnt from one half predicts the other; arrays are [half, agent].
+
+    Errors are in units of the noise of the other half's means.  Own variances are used if they
+    predict the other half better by two standard errors.
+    """
     chosen = np.flatnonzero((halves.counts > 0).all(axis=0))
     if len(chosen) < _MIN_AGENTS:
         return Trust()
     if len(chosen) > _MAX_JUDGED:
         chosen = np.sort(np.random.default_rng(0).choice(chosen, _MAX_JUDGED, replace=False))
     counts, means, squares = (part[:, chosen] for part in halves)
-    units = (variance / counts).mean(axis=1).tolist()
-    lessons = [_Lesson(counts[i], means[i], squares[i], means[1 - i], units[1 - i]) for i in (0, 1)]
-    common = [variance / one.counts for one in lessons]
-    own = [1.0 / precision_of_mean(one.counts, one.squares, variance) for one in lessons]
-    own_noise = _predicts_better(lessons, common, own)
+    common = variance / counts
+    own = 1.0 / precision_of_mean(counts, squares, variance)
+    other, units = halves.means[::-1, chosen], common.mean(axis=1)[::-1].tolist()
+    gains = []  # by how much own variances predict the other half better
+    for here, there, unit, *noises in zip(means, other, units, common, own, strict=True):
+        errors = [(fit_crowd(here, s2).pulled(here, s2) - there) ** 2 for s2 in noises]
+        gains.append((errors[0] - errors[1]) / unit)
+    gain = np.concatenate(gains)
+    own_noise = bool(gain.mean() > 2 * gain.std() / np.sqrt(len(gain)))
     with ThreadPoolExecutor() as pool:
         steps = [taken for _, taken in pool.map(_steps, means, own if own_noise else common)]
+    reached = [np.stack([step.means for step in both]) for both in zip(*steps, strict=True)]
     trusted = [
-        _slope(_TRUST[k], lessons, [(taken[k].means, taken[k + 1].means) for taken in steps])
-        for k in range(len(_TRUST))
+        _slope(trust, before, after, other, units)
+        for trust, (before, after) in zip(_TRUST, pairwise(reached), strict=True)
     ]
     return Trust(trusted[0], trusted[1], trusted[2], own_noise)
 
 
-def _predicts_better(lessons: list[_Lesson], common: list[Numbers], own: list[Numbers]) -> bool:
-    """Return whether own variances predict the other half better, by two standard errors."""
-    gains = []
-    for one, *noises in zip(lessons, common, own, strict=True):
-        errors = [
-            (fit_crowd(one.means, s2).pulled(one.means, s2) - one.there) ** 2 for s2 in noises
-        ]
-        gains.append((errors[0] - errors[1]) / one.unit)
-    gain = np.concatenate(gains)
-    return bool(gain.mean() > 2 * gain.std() / np.sqrt(len(gain)))
-
-
 def _slope(
-    before_all: float, lessons: list[_Lesson], steps: list[tuple[Numbers, Numbers]]
+    trust: float, here: Numbers, there: Numbers, other: Numbers, units: list[float]
 ) -> float:
-    """Return how much of the way of a step the other half goes, from 0 to 1.
+    """Return how much of the way of a step, from here to there, the other half goes: 0 to 1.
 
     All of it if that is plainly some way, by four standard errors, and may be all, within two.
     """
-    ways, gone_ways = [], []
-    for one, (here, there) in zip(lessons, steps, strict=True):
-        ways.append((there - here) / one.unit**0.5)
-        gone_ways.append((one.there - here) / one.unit**0.5)
-    way, gone = np.concatenate(ways), np.concatenate(gone_ways)
+    scale = np.array([[unit**0.5] for unit in units])
+    way, gone = ((there - here) / scale).ravel(), ((other - here) / scale).ravel()
     along, squares = float(way @ gone), float(way @ way)
     if squares > 0:
         slope = along / squares
         error = float(np.sqrt(np.sum((way * (gone - slope * way)) ** 2))) / squares
         if slope > _PLAIN * error and slope > 1 - 2 * error:
             return 1.0
-    return min(max((along + _FAITH * before_all) / (squares + _FAITH), 0.0), 1.0)
+    return min(max((along + _FAITH * trust) / (squares + _FAITH), 0.0), 1.0)

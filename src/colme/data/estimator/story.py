@@ -17,8 +17,6 @@ from colme.data.estimator.groups import is_alike
 
 _MAX_NAMED = 5
 """At most this many agents or classes are named one by one."""
-_MAX_LETTERS = 40
-"""Longer names are cut."""
 _CLEAR = 6.0
 """Classes are clear if neighbours are this many standard deviations of their members apart; means
 that vary evenly, cut into classes of one length, are √12 = 3.5 of them apart."""
@@ -50,7 +48,7 @@ def story(estimates: Estimates) -> tuple[str, ...]:
     2 classes are found: 10 agents around -0.025 and 10 around 0.995.
     Each class differs from all others: every agent in it from every agent outside.
     """
-    counts, gains = estimates.summaries.counts, estimates.gains
+    counts, gains, show = estimates.summaries.counts, estimates.columns["gain"], rounding(estimates)
     least, most = int(counts.min()), int(counts.max())
     each = f"{least} each" if least == most else f"{least} to {most} each"
     middle = "" if least == most else f", median {int(np.median(counts))}"
@@ -70,10 +68,9 @@ def story(estimates: Estimates) -> tuple[str, ...]:
         )
     return (
         size,
-        _classes(estimates),
-        *_borders(estimates),
+        *_classes(estimates, show),
         help_of_peers,
-        *(_differences(estimates) if len(estimates) > 1 else ()),
+        *(_differences(estimates, show) if len(counts) > 1 else ()),
     )
 
 
@@ -96,62 +93,56 @@ def rounding(estimates: Estimates) -> Callable[[float], str]:
     return lambda number: format(number, digits) if math.isfinite(number) else "unknown"
 
 
-def _classes(estimates: Estimates) -> str:
-    """Say how many classes there are, and whether gaps divide them."""
-    classes, show = estimates.class_table, rounding(estimates)
-    sizes = [one.size for one in classes]
-    if len(classes) == 1:
-        return (
-            "All agents are indistinguishable: they may share one mean, about "
-            f"{show(classes[0].mean)}."
-        )
+def _classes(estimates: Estimates, show: Callable[[float], str]) -> Iterator[str]:
+    """Say how many classes there are, whether gaps divide them, and whether agents are between."""
+    classes, n = estimates.class_table, len(estimates)
     ends = f"from {show(classes[0].mean)} to {show(classes[-1].mean)}"
-    if len(classes) == len(estimates):
-        return f"Every agent is a class of its own, with means {ends}."
     k, found = estimates.classes - 1, estimates.estimates - np.median(estimates.estimates)
     centers = np.bincount(k, found) / np.bincount(k)
     spread = math.sqrt(float(np.mean((found - centers[k]) ** 2)))
-    if float(np.median(np.diff(np.sort(centers)))) < _CLEAR * spread:
-        return (
+    if len(classes) == 1:
+        yield (
+            "All agents are indistinguishable: they may share one mean, about "
+            f"{show(classes[0].mean)}."
+        )
+    elif len(classes) == n:
+        yield f"Every agent is a class of its own, with means {ends}."
+    elif float(np.median(np.diff(np.sort(centers)))) < _CLEAR * spread:
+        yield (
             f"Means vary without clear gaps, {ends}: they are cut into {len(classes)} classes so "
             "that agents of the same class are indistinguishable."
         )
-    if len(classes) > _MAX_NAMED:
-        return (
+    elif len(classes) > _MAX_NAMED:
+        sizes = [one.size for one in classes]
+        yield (
             f"{len(classes)} classes are found, of {min(sizes)} to {max(sizes)} agents, with means "
             f"{ends}."
         )
-    parts = [f"{one.size} around {show(one.mean)}" for one in classes[1:]]
-    first = f"{several(sizes[0], 'agent', 'agents')} around {show(classes[0].mean)}"
-    return f"{len(classes)} classes are found: {_listed([first, *parts])}."
-
-
-def _borders(estimates: Estimates) -> Iterator[str]:
-    """Say what it means if agents are like some of another class."""
-    n, untestable = len(estimates), int(estimates.untestable.sum())
+    else:
+        parts = [f"{one.size} around {show(one.mean)}" for one in classes[1:]]
+        first = f"{several(classes[0].size, 'agent', 'agents')} around {show(classes[0].mean)}"
+        yield f"{len(classes)} classes are found: {_listed([first, *parts])}."
+    untestable = int(estimates.untestable.sum())
     if 0 < untestable < n:
         yield (
             f"{untestable} of {n} agents have too few rows to differ from anybody; they are left "
             "aside in what follows."
         )
-    shared = sum(one.shared for one in estimates.class_table)
+    shared = sum(one.shared for one in classes)
     if shared:
         yield (
             f"{shared} of {n} agents are also indistinguishable from agents of a neighbouring "
             "class, so their class is not certain: 'indistinguishable' is not transitive, a chain "
             "can link the ends."
         )
-    elif len(estimates.class_table) > 1:
+    elif len(classes) > 1:
         yield "Each class differs from all others: every agent in it from every agent outside."
 
 
-def _differences(estimates: Estimates) -> Iterator[str]:
+def _differences(estimates: Estimates, show: Callable[[float], str]) -> Iterator[str]:
     """Say who is shown to differ from all others, and whether the two ends do."""
-    agents, found, untestable = (
-        estimates.summaries.agents,
-        estimates.estimates,
-        estimates.untestable,
-    )
+    agents, found = estimates.summaries.agents, estimates.estimates
+    untestable = estimates.untestable
     alone = agents[~untestable & (estimates.alike - untestable.sum() == 1)]
     risk = f"at a risk of {estimates.delta / 8:.2g} for each agent"
     if not len(alone):
@@ -163,7 +154,7 @@ def _differences(estimates: Estimates) -> Iterator[str]:
         more = [f"{len(alone) - len(named)} more"] if len(alone) > len(named) else []
         are = "is" if len(alone) == 1 else "are"
         yield f"{_listed([*named, *more])} {are} shown to differ from all others ({risk})."
-    low, high, show = int(np.argmin(found)), int(np.argmax(found)), rounding(estimates)
+    low, high = int(np.argmin(found)), int(np.argmax(found))
     if found[low] == found[high]:
         yield f"All estimates are {show(found[low])}."
         return
@@ -175,16 +166,18 @@ def _differences(estimates: Estimates) -> Iterator[str]:
     )
 
 
-def short_name(agent: Any) -> str:
-    """Return the name of an agent, cut if it is long.
+def short_name(agent: Any, longest: int = 40) -> str:
+    """Return the name of an agent in one line, cut if it is long, without signs that none can see.
 
     Examples
     --------
-    >>> short_name(7), len(short_name("a" * 50))
-    ('7', 40)
+    >>> short_name(7), len(short_name("a" * 50)), short_name("a long name", longest=7)
+    ('7', 40, 'a long…')
     """
-    name = str(agent)
-    return name if len(name) <= _MAX_LETTERS else f"{name[: _MAX_LETTERS - 1]}…"
+    name = " ".join(str(agent).split())
+    if not name.isprintable():
+        name = "".join(s if s.isprintable() else "\N{REPLACEMENT CHARACTER}" for s in name)
+    return name if len(name) <= longest else f"{name[: longest - 1].rstrip()}…"
 
 
 def several(n: int, one: str, many: str) -> str:

@@ -4,8 +4,7 @@ Lives here: formats, columns, bad rows, slices in time, and the one pass over al
 know estimates.
 """
 
-from colme.data.reader.moments import Moments
 from colme.data.reader.row_reader import read_rows
 from colme.data.reader.table import Reading, read
 
-__all__ = ["Moments", "Reading", "read", "read_rows"]
+__all__ = ["Reading", "read", "read_rows"]

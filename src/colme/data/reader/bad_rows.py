@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from colme import _check
-from colme.data.reader.database import errors, first_line, literal
+from colme.data.reader.database import errors, first, first_line, literal
 from colme.data.reader.row_query import RowQuery
 from colme.data.reader.scans import MISSING
-
-Range: TypeAlias = tuple[float, float] | None
 
 _TEXT = "text instead of a number"
 _BROKEN = "broken line"
@@ -31,22 +28,21 @@ class Census:
 
     Examples
     --------
-    >>> Census(10, {"no value": 2}).n_good
-    8
+    >>> Census(10, 3, {"no value": 2, "no agent": 1}).reasons
+    'no value: 2, no agent: 1'
     """
 
     n_rows: int
+    n_bad: int
     bad: Mapping[str, int]
 
     @property
-    def n_good(self) -> int:
-        """Rows that can be used."""
-        return self.n_rows - sum(self.bad.values())
+    def reasons(self) -> str:
+        """Why rows cannot be used, and how many each."""
+        return ", ".join(f"{name}: {number}" for name, number in self.bad.items())
 
 
-def sort_out(
-    rows: RowQuery, value_range: Range, *, skip_bad_rows: bool
-) -> tuple[Census, Callable[[], str]]:
+def sort_out(rows: RowQuery) -> tuple[Census, Callable[[], str]]:
     r"""Return how many rows are good or bad, and what queries the good ones, anew for each use.
 
     Raises ValueError with the first of the bad rows if they may not be skipped, or are all.
@@ -57,21 +53,21 @@ def sort_out(
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = Path(place, "a.csv").write_text("agent,value\na,1\nb,\nc\nd,high\n")
-    ...     with RowQuery.opened(f"{place}/a.csv", None, None, None, skip_bad_rows=True) as rows:
-    ...         census, good = sort_out(rows, None, skip_bad_rows=True)
-    ...         rows.first(f"SELECT agent, value FROM {good()}")
+    ...     with RowQuery.opened(f"{place}/a.csv", skip_bad_rows=True) as rows:
+    ...         census, good = sort_out(rows)
+    ...         first(rows.database, f"SELECT agent, value FROM {good()}")
     ('a', 1.0)
-    >>> census.n_rows, census.n_good, census.bad
-    (4, 1, {'no value': 1, 'text instead of a number': 1, 'broken line': 1})
+    >>> census.n_rows, census.n_bad, census.reasons
+    (4, 3, 'no value: 1, text instead of a number: 1, broken line: 1')
     """
-    reason = _reason_sql(rows, value_range)
+    reason = _reason_sql(rows)
     census = _count(rows, reason)
-    if census.bad and not (skip_bad_rows and census.n_good):
+    if census.bad and not (rows.skip_bad_rows and census.n_rows > census.n_bad):
         raise _refusal(rows, census, reason)
     return census, lambda: f"(SELECT * FROM {rows.sql(strict=False)} WHERE {reason} IS NULL)"
 
 
-def _reason_sql(rows: RowQuery, value_range: Range) -> str:
+def _reason_sql(rows: RowQuery) -> str:
     """Return what says, row by row, why it cannot be used; NULL if it can."""
     cases = [
         ("agent IS NULL", "no agent"),
@@ -81,22 +77,21 @@ def _reason_sql(rows: RowQuery, value_range: Range) -> str:
         ("isinf(value)", "infinite value"),
         (f"abs(value) > {_check.LARGEST_SAMPLE}", f"value beyond {_check.LARGEST_SAMPLE:g}"),
     ]
-    if value_range is not None:
-        low, high = value_range
+    if rows.value_range is not None:
+        low, high = rows.value_range
         outside = f"value outside {low:g} to {high:g}"
         cases.append((f"value NOT BETWEEN {low!r} AND {high!r}", outside))
     if rows.columns.time is not None:
         missing = f"coalesce(lower(trim(time_text)), '') IN {MISSING}"
-        cases.append((f"tick IS NULL AND {missing}", "no time"))
-        cases.append(("tick IS NULL", "unreadable time"))
+        cases += [(f"tick IS NULL AND {missing}", "no time"), ("tick IS NULL", "unreadable time")]
     whens = " ".join(f"WHEN {test} THEN {literal(reason)}" for test, reason in cases)
     return f"CASE {whens} END"
 
 
 def _count(rows: RowQuery, reason: str) -> Census:
     """Return the census of all rows."""
-    for name in ("reject_errors", "reject_scans"):  # what an earlier scan has set aside
-        rows.database.execute(f"DROP TABLE IF EXISTS {name}")
+    # An earlier scan may have set lines aside.
+    rows.database.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
     query = f"SELECT {reason}, count(*) FROM {rows.sql(strict=False)} GROUP BY 1 ORDER BY 1"
     try:
         found = rows.database.execute(query).fetchall()
@@ -111,19 +106,20 @@ def _count(rows: RowQuery, reason: str) -> Census:
     bad = {name: number for name, number in found if name is not None}
     if _TEXT in bad:
         _check_comma(rows, reason)
-    return Census(sum(number for _, number in found), bad)
+    return Census(sum(number for _, number in found), sum(bad.values()), bad)
 
 
 def _check_comma(rows: RowQuery, reason: str) -> None:
     """Raise ValueError if all text among values is numbers with a comma."""
-    found = rows.first(
+    query = (
         f"SELECT bool_and(regexp_full_match(trim(value_text), {literal(_COMMA)})), "
-        f"min(value_text) FROM {rows.sql(strict=False)} WHERE {reason} = {literal(_TEXT)}",
+        f"min(value_text) FROM {rows.sql(strict=False)} WHERE {reason} = {literal(_TEXT)}"
     )
-    if found is not None and found[0]:
+    are_numbers, example = first(rows.database, query) or (False, None)
+    if are_numbers:
         raise ValueError(
             f"column {rows.columns.value!r} writes numbers with a decimal comma, such as "
-            f"{found[1]!r}; allowed is a point: replace the commas"
+            f"{example!r}; allowed is a point: replace the commas"
         )
 
 
@@ -138,7 +134,7 @@ def _unreadable(rows: RowQuery, error: Exception) -> ValueError:
     """Return an error that names the file which cannot be read."""
     for name, source in _each_file(rows):
         try:
-            rows.first(f"SELECT count(agent), count(value) FROM {source}")
+            first(rows.database, f"SELECT count(agent), count(value) FROM {source}")
         except errors() as own:
             return ValueError(f"{name} cannot be read: {first_line(own)}; is it complete?")
     return ValueError(f"the table cannot be read: {first_line(error)}")
@@ -148,10 +144,9 @@ def _refusal(rows: RowQuery, census: Census, reason: str) -> ValueError:
     """Return the error that says which rows cannot be used, with the first of them."""
     are_lines = _BROKEN in census.bad or _NOT_UTF8 in census.bad
     file, example = _first_line_set_aside(rows) if are_lines else _first_bad_row(rows, reason)
-    reasons = ", ".join(f"{name}: {number}" for name, number in census.bad.items())
     timed = " and a time, a number or ISO date" if rows.columns.time else ""
     return ValueError(
-        f"{file}: {sum(census.bad.values())} of {census.n_rows} rows cannot be used ({reasons})"
+        f"{file}: {census.n_bad} of {census.n_rows} rows cannot be used ({census.reasons})"
         f"{example}; each row needs an agent and a finite number up to "
         f"{_check.LARGEST_SAMPLE:g}{timed}: repair them, or leave them out with --skip-bad-rows"
     )
@@ -159,25 +154,23 @@ def _refusal(rows: RowQuery, census: Census, reason: str) -> ValueError:
 
 def _first_line_set_aside(rows: RowQuery) -> tuple[str, str]:
     """Return the file and the number of the first line that is no row, with its text."""
-    found = rows.first(
+    query = (
         "SELECT file_path, line, csv_line FROM reject_errors JOIN reject_scans "
-        "USING (scan_id, file_id) ORDER BY file_path, line LIMIT 1",
+        "USING (scan_id, file_id) ORDER BY file_path, line LIMIT 1"
     )
-    if found is None:
-        return "the table", ""
-    text = " ".join(str(found[2]).split())[:_MAX_LETTERS]
-    return str(found[0]).rsplit("/", 1)[-1], f", first line {found[1]}: {text!r}"
+    path, line, text = first(rows.database, query) or ("the table", 0, "")
+    shown = " ".join(str(text).split())[:_MAX_LETTERS]
+    return str(path).rsplit("/", 1)[-1], f", first line {line}: {shown!r}"
 
 
 def _first_bad_row(rows: RowQuery, reason: str) -> tuple[str, str]:
     """Return the file and the number of the first row that cannot be used, with its cells."""
-    rows.keep_order(True)
+    rows.database.execute("SET preserve_insertion_order = true")
     cells = "row, agent, value_text" + (", time_text" if rows.columns.time else "")
     for name, source in _each_file(rows):
-        found = rows.first(
-            f"SELECT {cells} FROM (SELECT *, row_number() OVER () AS row FROM {source}) "
-            f"WHERE {reason} IS NOT NULL LIMIT 1",
-        )
+        numbered = f"(SELECT *, row_number() OVER () AS row FROM {source})"
+        bad = f"SELECT {cells} FROM {numbered} WHERE {reason} IS NOT NULL LIMIT 1"
+        found = first(rows.database, bad)
         if found is not None:
             shown = ("nothing" if x is None else repr(str(x)[:_MAX_LETTERS]) for x in found[1:])
             return name, f", first row {found[0]} with {', '.join(shown)}"

@@ -6,22 +6,17 @@ the database.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import NamedTuple
 
-_AGENT_WORDS = (
-    "agent agents agent_id id group user user_id sensor sensor_id device device_id store store_id "
-    "subject client client_id customer site station machine patient name"
-)
-_VALUE_WORDS = (
-    "value values y x measurement reading sample observation amount score outcome response result"
-)
-AGENT_NAMES = frozenset(_AGENT_WORDS.split())
-"""Names of columns that say whose row it is."""
-VALUE_NAMES = frozenset(_VALUE_WORDS.split())
-"""Names of columns that say what was measured."""
+_USUAL_NAMES = {
+    "agent": "agent agents agent_id id group user user_id sensor sensor_id device device_id store "
+    "store_id subject client client_id customer site station machine patient name",
+    "value": "value values y x measurement reading sample observation amount score outcome "
+    "response result",
+}
+"""Names of columns that say whose row it is, and what was measured."""
 _KINDS = {
     "whole numbers": "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT "
     "UHUGEINT",
@@ -30,8 +25,8 @@ _KINDS = {
     "times": "DATE TIMESTAMP",
     "text": "VARCHAR ENUM UUID JSON",
 }
+KIND_OF_TYPE = {name: kind for kind, names in _KINDS.items() for name in names.split(" ")}
 """What a column holds, in words, by the database's name of its type."""
-_KIND_OF_TYPE = {name: kind for kind, names in _KINDS.items() for name in names.split(" ")}
 _NUMERIC = ("whole numbers", "numbers", "true or false")
 _ALLOWED = {
     "agent": ("text", "times", *_NUMERIC),
@@ -40,8 +35,7 @@ _ALLOWED = {
 }
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns used, and which of them were guessed.
 
     Examples
@@ -54,19 +48,6 @@ class Columns:
     value: str
     time: str | None
     guessed: tuple[str, ...] = ()
-
-
-def kind_of(type_name: str) -> str:
-    """Return in words what a column of the database's type holds.
-
-    Examples
-    --------
-    >>> kind_of("DECIMAL(18,3)"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("BIGINT[]")
-    ('numbers', 'times', 'bigint[]')
-    """
-    nested = type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION"))
-    plain = "" if nested else re.split(r"[( _]", type_name)[0]
-    return _KIND_OF_TYPE.get(plain, type_name.lower())
 
 
 def find_column(name: str, kinds: Mapping[str, str], flag: str, file: str) -> str:
@@ -131,43 +112,34 @@ def _guess(
 ) -> None:
     """Write the columns that are guessed: first by name, then by kind."""
     for name in kinds:
-        if _is_number(name):
-            raise ValueError(
-                f"{file} seems to have no header: its first line names a column {name!r}; put "
-                "names of columns there, or give --agent COL and --value COL"
-            )
+        try:
+            float(name)
+        except ValueError:
+            continue
+        raise ValueError(
+            f"{file} seems to have no header: its first line names a column {name!r}; put names of "
+            "columns there, or give --agent COL and --value COL"
+        )
     for flag in missing:
-        names = AGENT_NAMES if flag == "agent" else VALUE_NAMES
-        fitting = [name for name in kinds if name.strip().casefold() in names]
-        fitting = [name for name in fitting if name not in used.values()]
+        usual, free = _USUAL_NAMES[flag].split(), [n for n in kinds if n not in used.values()]
+        fitting = [name for name in free if name.strip().casefold() in usual]
         if len(fitting) == 1:
             used[flag] = fitting[0]
-    for flag in missing:
-        free = {name: kind for name, kind in kinds.items() if name not in used.values()}
-        fitting = [name for name, kind in free.items() if kind in _NUMERIC]
+    for flag in (flag for flag in missing if flag not in used):
+        free_kinds = {name: kind for name, kind in kinds.items() if name not in used.values()}
+        fitting = [name for name, kind in free_kinds.items() if kind in _NUMERIC]
         if flag == "agent":
-            texts = [name for name, kind in free.items() if kind == "text"]
-            wholes = [name for name, kind in free.items() if kind == "whole numbers"]
+            texts = [name for name, kind in free_kinds.items() if kind == "text"]
+            wholes = [name for name, kind in free_kinds.items() if kind == "whole numbers"]
             # The only column of numbers is the value's.
             sole = not texts and "value" not in used and len(fitting) < 2
             fitting = [] if sole else texts or wholes
-        if flag not in used and len(fitting) == 1:
-            used[flag] = fitting[0]
-    for flag in missing:
-        if flag not in used:
+        if len(fitting) != 1:
             raise ValueError(
                 f"{file}: which column is the {flag}? It has {_described(kinds)}: say so with "
                 f"--{flag} COL"
             )
-
-
-def _is_number(name: str) -> bool:
-    """Return whether a name is a number: then the first line is a row, not a header."""
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
+        used[flag] = fitting[0]
 
 
 def _described(kinds: Mapping[str, str]) -> str:

@@ -1,27 +1,30 @@
 """The database that reads tables: how it is started, and how names and text are written for it.
 
-Lives here: the connection, its limits, quoting, and what its errors say.  Must not know files,
-columns or agents.
+Lives here: the connection, its limits, readers of Arrow files that hold one batch at a time,
+quoting, and what its errors say.  Must not know which columns matter, or agents.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from colme._extras import load
+from colme.data.reader.table_files import TableFile
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+Database: TypeAlias = "DuckDBPyConnection"
 
 MEMORY_LIMIT = "1200MB"
 """What the database may hold; the rest goes to a temporary folder."""
 
 
 @contextmanager
-def connected(folder: Path) -> Iterator[DuckDBPyConnection]:
+def connected(folder: Path) -> Iterator[Database]:
     """Give a database in memory that spills into `folder` and never leaves this machine.
 
     Examples
@@ -31,10 +34,7 @@ def connected(folder: Path) -> Iterator[DuckDBPyConnection]:
     ...     first(database, "SELECT 1 + 1")
     (2,)
     """
-    try:
-        duckdb = importlib.import_module("duckdb")
-    except ImportError:
-        raise ImportError("tables are read with duckdb: pip install 'colme[data]'") from None
+    duckdb = load("tables are read with duckdb", "data", "duckdb")
     settings: dict[str, Any] = {
         "memory_limit": MEMORY_LIMIT,
         "temp_directory": str(folder / "spilled"),
@@ -87,7 +87,7 @@ def literal(text: str) -> str:
     return f"""'{text.replace("'", "''")}'"""
 
 
-def first(database: DuckDBPyConnection, query: str) -> tuple[Any, ...] | None:
+def first(database: Database, query: str) -> tuple[Any, ...] | None:
     """Return the first row of a short result; the rest is fetched too, so that nothing is pending.
 
     Examples
@@ -109,7 +109,7 @@ def errors() -> type[Exception]:
     >>> issubclass(errors(), Exception)
     True
     """
-    kind: type[Exception] = importlib.import_module("duckdb").Error
+    kind: type[Exception] = load("tables are read with duckdb", "data", "duckdb").Error
     return kind
 
 
@@ -125,3 +125,61 @@ def first_line(error: Exception) -> str:
     if "state machine" in line:
         return "its lines end in different ways, or its quotes do not close"
     return line.split(" Error: ", 1)[-1].split(" Detail: ")[0].strip()
+
+
+def register_arrow(database: Database, files: Sequence[TableFile], names: Sequence[str]) -> str:
+    """Make readers of Arrow files known, new ones for each scan; return what reads them all.
+
+    Parameters
+    ----------
+    database
+        The database that will read them.
+    files
+        Arrow files or streams.
+    names
+        Columns needed; all if none are named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> table = pa.table({"agent": ["a"], "value": [1.5], "more": [0]})
+    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
+    ...     path = Path(place, "a.arrow")
+    ...     with pa.ipc.new_file(path, table.schema) as file:
+    ...         file.write_table(table)
+    ...     files = [TableFile(path, "a.arrow", "arrow")]
+    ...     query = register_arrow(database, files, ["agent", "value"])
+    ...     database.execute(f"SELECT * FROM {query}").fetchall()
+    [('a', 1.5)]
+    """
+    parts = []
+    for k, file in enumerate(files):
+        known = f"arrow {k} {file.path}"
+        database.register(known, _reader(file, names))
+        parts.append(f"SELECT * FROM {quoted(known)}")
+    return f"({' UNION ALL BY NAME '.join(parts)})"
+
+
+def _reader(file: TableFile, names: Sequence[str]) -> Any:
+    """Return a reader of batches with these columns (all if none), dictionaries written out."""
+    pa = load("Arrow files are read with pyarrow", "arrow", "pyarrow")
+    try:
+        opened = pa.memory_map(str(file.path))
+        if opened.read(6) == b"ARROW1":
+            reader = pa.ipc.open_file(opened)
+            batches = (reader.get_batch(k) for k in range(reader.num_record_batches))
+        else:
+            opened.seek(0)
+            reader = pa.ipc.open_stream(opened)
+            batches = iter(reader)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{file.name} cannot be read as Arrow: {first_line(error)}") from None
+    wanted = [field for field in reader.schema if not names or field.name in names]
+    schema = pa.schema(
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in wanted
+    )
+    plain = (batch.select(schema.names).cast(schema) for batch in batches)
+    return pa.RecordBatchReader.from_batches(schema, plain)

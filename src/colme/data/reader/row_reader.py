@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme import _check
-from colme.bounds.known_noise import KnownNoise
 from colme.data.reader.bad_rows import sort_out
-from colme.data.reader.database import errors
+from colme.data.reader.database import errors, first
 from colme.data.reader.row_query import RowQuery
 from colme.data.reader.sums import agent_names, sum_up
 from colme.data.reader.table_files import Named
+from colme.data.summaries import Numbers
 
-Picked: TypeAlias = tuple[NDArray[Any], NDArray[np.float64], tuple[str, ...]]
+Picked: TypeAlias = tuple[NDArray[Any], Numbers, tuple[str, ...]]
 
 
 def read_rows(
@@ -59,17 +59,17 @@ def read_rows(
     (['x', 'x', 'y'], [1.0, 3.0, 5.0], ())
     """
     most, seed = _check.positive_int("most_rows", most_rows), _check.non_negative_int("seed", seed)
-    allowed = KnownNoise(value_range=value_range).value_range
-    with RowQuery.opened(paths, agent, value, None, skip_bad_rows=skip_bad_rows) as rows:
+    with RowQuery.opened(
+        paths, agent, value, skip_bad_rows=skip_bad_rows, value_range=value_range
+    ) as rows:
         source: Callable[[], str] = rows.sql
         try:
-            found = sum_up(rows.database, source(), value_range=allowed, halves=False)
-            looks_bad = found.looks_bad
+            looks_bad = sum_up(rows, source(), halves=False).looks_bad
         except errors():
             looks_bad = True
         if looks_bad:
-            _, source = sort_out(rows, allowed, skip_bad_rows=skip_bad_rows)
-            sum_up(rows.database, source(), value_range=allowed, halves=False)
+            _, source = sort_out(rows)
+            sum_up(rows, source(), halves=False)
         notes = _pick_agents(rows, most, seed)
         picked = rows.database.execute("SELECT agent FROM picked ORDER BY place").fetchnumpy()
         names = agent_names(np.asarray(picked["agent"]), rows.are_named_by_numbers)
@@ -90,9 +90,8 @@ def _pick_agents(rows: RowQuery, most: int, seed: int) -> tuple[str, ...]:
         "CREATE OR REPLACE TEMP TABLE picked AS SELECT agent, row_number() OVER (ORDER BY agent) "
         f"- 1 AS place FROM counted WHERE reached <= {most}"
     )
-    found, total, rows_in_all, largest = rows.first(
-        "SELECT (SELECT count(*) FROM picked), count(*), sum(n), max(n) FROM counted"
-    ) or (0, 0, 0, 0)
+    query = "SELECT (SELECT count(*) FROM picked), count(*), sum(n), max(n) FROM counted"
+    found, total, rows_in_all, largest = first(rows.database, query) or (0, 0, 0, 0)
     if not found:
         raise ValueError(
             f"no agent fits: some have up to {largest} rows, where at most {most} can be held at "

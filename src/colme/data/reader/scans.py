@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from colme.data.reader.arrow import register_arrow
-from colme.data.reader.columns import kind_of
-from colme.data.reader.database import errors, first, first_line, listed, literal, quoted
+from colme.data.reader.columns import KIND_OF_TYPE, find_column
+from colme.data.reader.database import (
+    Database,
+    errors,
+    first,
+    first_line,
+    listed,
+    literal,
+    quoted,
+    register_arrow,
+)
 from colme.data.reader.table_files import TableFile
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 
 MISSING = "('', 'na', 'n/a', 'nan', 'null', 'none')"
 """What stands in tables for a missing value, in small letters."""
@@ -35,6 +40,23 @@ _TYPE_TESTS = {
     "TIMESTAMP": "TRY_CAST({0} AS TIMESTAMPTZ) IS NOT NULL",
 }
 """Types of a column of text, the narrowest first, and what all of its cells must pass."""
+_SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+"""Types of whole numbers that fit 64 bits."""
+
+
+class Column(NamedTuple):
+    """A column of a scan: its name, how the database writes it, its kind, whether a small type.
+
+    Examples
+    --------
+    >>> Column("sales", "c1", "numbers", is_small=False).sql
+    'c1'
+    """
+
+    name: str
+    sql: str
+    kind: str
+    is_small: bool
 
 
 @dataclass(frozen=True)
@@ -43,9 +65,13 @@ class Scan:
 
     Examples
     --------
-    >>> scan = Scan((), {"store": "VARCHAR", "sales": "BIGINT"}, "csv")
-    >>> scan.kinds, scan.column("sales")
-    ({'store': 'text', 'sales': 'whole numbers'}, 'c1')
+    >>> from pathlib import Path
+    >>> file = TableFile(Path("a.csv"), "a.csv", "csv")
+    >>> scan = Scan((file,), {"store": "VARCHAR", "sales": "DECIMAL(18,3)", "x": "INT[]"}, "csv")
+    >>> scan.kinds
+    {'store': 'text', 'sales': 'numbers', 'x': 'int[]'}
+    >>> scan.find("Sales", "value")
+    Column(name='sales', sql='c1', kind='numbers', is_small=False)
     """
 
     files: tuple[TableFile, ...]
@@ -53,27 +79,32 @@ class Scan:
     format: str
     style: str = ","
     encoding: str = "utf-8"
+    is_numbered: bool = False
+    """Whether rows come with their number in the file."""
 
     @cached_property
     def kinds(self) -> dict[str, str]:
         """What each column holds, in words."""
-        return {name: kind_of(type_name) for name, type_name in self.types.items()}
+        kinds = {}
+        for name, type_name in self.types.items():
+            nested = type_name.endswith("]") or type_name.startswith(("STRUCT", "MAP", "UNION"))
+            plain = "" if nested else re.split(r"[( _]", type_name)[0]
+            kinds[name] = KIND_OF_TYPE.get(plain, type_name.lower())
+        return kinds
 
     @property
     def is_text(self) -> bool:
         """Whether all that is read is text, its type found by looking at some of it."""
         return self.format in ("csv", "json")
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether rows come with their number in the file."""
-        return self.format == "parquet" and bool(self.types) and ROW_NUMBER not in self.types
+    def find(self, name: str, flag: str) -> Column:
+        """Return the column of that name, capitals or not; `flag` is what it is used for."""
+        found = find_column(name, self.kinds, flag, self.files[0].name)
+        sql = f"c{list(self.types).index(found)}" if self.format == "csv" else quoted(found)
+        is_small = self.types[found] in _SMALL and self.format in ("parquet", "arrow")
+        return Column(found, sql, self.kinds[found], is_small)
 
-    def column(self, name: str) -> str:
-        """Return the column as the database wants it."""
-        return f"c{list(self.types).index(name)}" if self.format == "csv" else quoted(name)
-
-    def sql(self, database: DuckDBPyConnection, names: Sequence[str], *, strict: bool) -> str:
+    def sql(self, database: Database, names: Sequence[str], *, strict: bool) -> str:
         """Return what stands after FROM to read these columns of all files.
 
         Parameters
@@ -108,7 +139,7 @@ class Scan:
 
 
 def scan_files(
-    database: DuckDBPyConnection, files: Sequence[TableFile], *, skip_bad_rows: bool
+    database: Database, files: Sequence[TableFile], *, skip_bad_rows: bool
 ) -> tuple[Scan, ...]:
     r"""Return scans of all files, those of the same shape in one.
 
@@ -148,14 +179,20 @@ def scan_files(
     return tuple(shapes.values())
 
 
-def _scan_typed(database: DuckDBPyConnection, file: TableFile) -> Scan:
+def _scan_typed(database: Database, file: TableFile) -> Scan:
     """Return the scan of a file that says itself what its columns hold."""
     scan = Scan((file,), {}, file.format)
-    query = f"DESCRIBE SELECT * FROM {scan.sql(database, (), strict=True)}"
-    return replace(scan, types={row[0]: row[1] for row in database.execute(query).fetchall()})
+    types = _types(database, scan.sql(database, (), strict=True))
+    is_numbered = file.format == "parquet" and ROW_NUMBER not in types
+    return replace(scan, types=types, is_numbered=is_numbered)
 
 
-def _scan_json(database: DuckDBPyConnection, file: TableFile) -> Scan:
+def _types(database: Database, source: str) -> dict[str, str]:
+    rows = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    return {name: type_name for name, type_name, *_ in rows}
+
+
+def _scan_json(database: Database, file: TableFile) -> Scan:
     """Return the scan of a JSON file: one object per line, or one list of them."""
     style = "newline_delimited"
     if not any(ending in (".jsonl", ".ndjson") for ending in file.path.suffixes):
@@ -164,17 +201,15 @@ def _scan_json(database: DuckDBPyConnection, file: TableFile) -> Scan:
         except ValueError:
             is_lines = False
         style = style if is_lines else "auto"
-    rows = database.execute(
-        f"DESCRIBE SELECT * FROM read_json({listed([file.path])}, format = '{style}', "
-        f"compression = '{file.compression}', ignore_errors = {style != 'auto'})"
-    ).fetchall()
-    types = {row[0]: row[1] for row in rows}
+    options = f"compression = '{file.compression}', ignore_errors = {style != 'auto'}"
+    source = f"read_json({listed([file.path])}, format = '{style}', {options})"
+    types = _types(database, source)
     if list(types) == ["json"]:
         raise ValueError(f'{file.name} holds no objects: write rows as {{"agent": ..., ...}}')
     return Scan((file,), types, "json", style)
 
 
-def _scan_csv(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool) -> Scan:
+def _scan_csv(database: Database, file: TableFile, skip_bad_rows: bool) -> Scan:
     """Return the scan of a text file: names from its header, types from its first rows.
 
     A column has the narrowest type that fits all of its first rows.
@@ -192,8 +227,7 @@ def _scan_csv(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool
         types[plain] = "VARCHAR"
     scan = Scan((file,), types, "csv", style, encoding)
     cells = []
-    for name in types:
-        column = scan.column(name)
+    for column in (f"c{k}" for k in range(len(types))):
         filled = f"lower(trim({column})) NOT IN {MISSING}"
         for kind, test in _TYPE_TESTS.items():
             cells.append(f"WHEN bool_and({test.format(column)}) FILTER ({filled}) THEN '{kind}'")
@@ -203,7 +237,7 @@ def _scan_csv(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool
     return replace(scan, types=dict(zip(types, first(database, query) or (), strict=True)))
 
 
-def _header(database: DuckDBPyConnection, file: TableFile, skip_bad_rows: bool) -> tuple[str, str]:
+def _header(database: Database, file: TableFile, skip_bad_rows: bool) -> tuple[str, str]:
     """Return the first line and how the file is encoded."""
     if file.compression == "zstd":
         whole_line = "columns = {'line': 'VARCHAR'}, delim = '\x01', quote = '', escape = ''"

@@ -6,25 +6,19 @@ Lives here: the choice of cuts, and how rows find their slice.  Must not know fi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.reader.database import first
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
+from colme.data.reader.database import Database, first
 
 _SAMPLED_TIMES = 50_000
 _SAMPLED_ROWS = 20_000_000
 _DAY, _SECOND = 86_400_000_000, 1_000_000
 
 
-def cut_times(
-    database: DuckDBPyConnection, rows: Callable[[], str], n_slices: int
-) -> list[int | float]:
+def cut_times(database: Database, rows: Callable[[], str], n_slices: int) -> list[int | float]:
     """Return the last tick of each slice, of at most `n_slices`.
 
     Parameters
@@ -79,7 +73,7 @@ def slice_sql(ends: Sequence[int | float], first: int = 0) -> str:
     return f"CASE WHEN tick <= {ends[half - 1]!r} THEN {low} ELSE {high} END"
 
 
-def repeated_times(database: DuckDBPyConnection, rows: str, n_rows: int) -> str | None:
+def repeated_times(database: Database, rows: str, n_rows: int) -> str | None:
     """Return a note of how many rows have the agent and time of another; None if there are none.
 
     Of very many rows only pairs of agent and time with certain hashes are counted.

@@ -7,20 +7,17 @@ formats or messages about rows.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colme import _check
-from colme.data.reader.database import first
+from colme.data.reader.database import Database, first
+from colme.data.reader.row_query import RowQuery
+from colme.data.reader.slices import slice_sql
 from colme.data.summaries import Halves
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-
-Numbers: TypeAlias = NDArray[np.float64]
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _MAX_BYTES = 1 << 28
@@ -42,25 +39,18 @@ class Pass(NamedTuple):
 
 
 def sum_up(
-    database: DuckDBPyConnection,
-    rows: str,
-    *,
-    slice_sql: str | None = None,
-    value_range: tuple[float, float] | None = None,
-    halves: bool = True,
+    rows: RowQuery, source: str, *, ends: Sequence[int | float] = (), halves: bool = True
 ) -> Pass:
-    """Sum up all rows by slice and agent into the table `sums`.
+    r"""Sum up all rows by slice and agent into the table `sums`.
 
     Parameters
     ----------
-    database
-        The database that sums.
     rows
-        A query with columns agent and value, half if there are halves, tick if there are slices.
-    slice_sql
-        What finds the slice of a row; None if all are in one and have no time.
-    value_range
-        The least and the largest value allowed, if there are such.
+        Where rows come from, and which values are allowed.
+    source
+        The query for them: agent and value, half if there are halves, tick if there are slices.
+    ends
+        The last tick of each slice; none if rows have no time.
     halves
         Whether the samples of one half are counted and summed up, too.
 
@@ -75,40 +65,34 @@ def sum_up(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from colme.data.reader.database import connected
-    >>> good = "(SELECT range % 2 AS agent, 1e9 + range AS value, 0 AS half FROM range(6))"
-    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
-    ...     sum_up(database, "(SELECT 'a' AS agent, unnest([1.0, NULL]) AS value, 1 AS half)")
-    ...     sum_up(database, good)
-    ...     agents, sums = fetch_sums(database, by_number=False, n_slices=1)
-    Pass(n_agents=1, looks_bad=True)
-    Pass(n_agents=2, looks_bad=False)
-    >>> agents.tolist(), sums.squares[0, 0].tolist()  # of slice 0, half 0
-    ([0, 1], [8.0, 8.0])
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = Path(place, "a.csv").write_text("agent,value\na,1\nb,1\nb,\n")
+    ...     with RowQuery.opened(f"{place}/a.csv") as rows:
+    ...         sum_up(rows, rows.sql(), halves=False)
+    Pass(n_agents=2, looks_bad=True)
     """
-    timed = "count(*)" if slice_sql is None else "count(tick)"
+    slices, timed = (slice_sql(ends), "count(tick)") if rows.columns.time else ("0", "count(*)")
     halved = "sum(half)::BIGINT AS n_one, sum(half * value) AS one" if halves else "0, 0.0"
-    least, largest = ("0.0", "0.0") if value_range is None else ("min(value)", "max(value)")
-    low, high = value_range or (0.0, 0.0)
-    squares = _check.LARGEST_SAMPLE**2
-    database.execute(
-        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slice_sql or 0} AS slice, agent, "
-        f"{halved}, count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
-        f"var_pop(value) AS variance, {least} AS low, {largest} AS high FROM {rows} GROUP BY ALL"
+    least, largest = ("min(value)", "max(value)") if rows.value_range else ("0.0", "0.0")
+    low, high = rows.value_range or (0.0, 0.0)
+    rows.database.execute(
+        f"CREATE OR REPLACE TEMP TABLE sums AS SELECT {slices} AS slice, agent, {halved}, "
+        f"count(*) AS n, count(value) AS valued, {timed} AS timed, favg(value) AS mean, "
+        f"var_pop(value) AS variance, {least} AS low, {largest} AS high FROM {source} GROUP BY ALL"
     )
-    n_agents, looks_bad = first(
-        database,
+    query = (
         "SELECT count(DISTINCT agent), coalesce(bool_or(agent IS NULL OR valued < n OR timed < n "
-        f"OR NOT isfinite(mean) OR NOT n * (variance + mean * mean) <= {squares!r} "
-        f"OR low < {low!r} OR high > {high!r}), true) FROM sums",
-    ) or (0, True)
+        "OR NOT isfinite(mean) OR NOT n * (variance + mean * mean) <= "
+        f"{_check.LARGEST_SAMPLE**2!r} OR low < {low!r} OR high > {high!r}), true) FROM sums"
+    )
+    n_agents, looks_bad = first(rows.database, query) or (0, True)
     return Pass(int(n_agents), bool(looks_bad))
 
 
 def fetch_sums(
-    database: DuckDBPyConnection, *, by_number: bool, n_slices: int
+    database: Database, *, by_number: bool, n_slices: int
 ) -> tuple[NDArray[Any], Halves]:
-    """Return names in order, and the sums as arrays [slice, half, agent].
+    r"""Return names in order, and the sums as arrays [slice, half, agent].
 
     Parameters
     ----------
@@ -128,12 +112,14 @@ def fetch_sums(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from colme.data.reader.database import connected
-    >>> rows = "(SELECT range::VARCHAR AS agent, 0.0 AS value, 1 AS half FROM range(11))"
-    >>> with tempfile.TemporaryDirectory() as place, connected(Path(place)) as database:
-    ...     _ = sum_up(database, rows)
-    ...     fetch_sums(database, by_number=True, n_slices=1)[0].tolist()
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    >>> good = "(SELECT range % 2 AS agent, 1e9 + range AS value, 0 AS half FROM range(6))"
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = Path(place, "a.csv").write_text("agent,value\na,1\n")
+    ...     with RowQuery.opened(f"{place}/a.csv") as rows:
+    ...         _ = sum_up(rows, good)
+    ...         agents, sums = fetch_sums(rows.database, by_number=True, n_slices=1)
+    >>> agents.tolist(), sums.squares[0, 0].tolist()  # of slice 0, half 0
+    ([0, 1], [8.0, 8.0])
     """
     database.execute(
         "CREATE OR REPLACE TEMP TABLE names AS SELECT agent, row_number() OVER (ORDER BY agent) - 1"
@@ -151,11 +137,7 @@ def fetch_sums(
     parts = np.zeros((5, n_slices, len(agents)))
     for part, name in zip(parts, ("n", "mean", "squares", "n_one", "one"), strict=True):
         part[np.asarray(sums["slice"]), rank[sums["place"]]] = sums[name]
-    return agents[order], _halved(*parts)
-
-
-def _halved(n: Numbers, mean: Numbers, squares: Numbers, n_one: Numbers, one: Numbers) -> Halves:
-    """Return the sums of both halves, from those of all and of one half."""
+    n, mean, squares, n_one, one = parts
     other = n - n_one
     means = np.stack([(n * mean - one) / np.maximum(other, 1), one / np.maximum(n_one, 1)], axis=1)
     counts = np.stack([other, n_one], axis=1)
@@ -165,7 +147,7 @@ def _halved(n: Numbers, mean: Numbers, squares: Numbers, n_one: Numbers, one: Nu
     degrees = np.maximum(counts - 1, 0)
     shares = degrees / np.maximum(degrees.sum(axis=1, keepdims=True), 1)
     within = np.maximum(squares - apart, 0.0)[:, np.newaxis]
-    return Halves(counts.astype(np.int64), means, shares * within)
+    return agents[order], Halves(counts.astype(np.int64), means, shares * within)
 
 
 def agent_names(found: NDArray[Any], by_number: bool) -> NDArray[Any]:
@@ -178,9 +160,7 @@ def agent_names(found: NDArray[Any], by_number: bool) -> NDArray[Any]:
     >>> agent_names(np.array(["10", "09"], dtype=object), by_number=True).tolist()
     ['10', '09']
     """
-    if found.dtype.kind in "iu":
-        return found.astype(np.int64)
-    if by_number and all(_WHOLE.fullmatch(name) for name in found):
+    if found.dtype.kind in "iu" or (by_number and all(map(_WHOLE.fullmatch, found))):
         return found.astype(np.int64)
     longest = max(map(len, found), default=1)
     plain = longest * 4 * len(found) <= _MAX_BYTES and not any("\0" in name for name in found)

@@ -9,15 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from colme import _check
-from colme.bounds.known_noise import KnownNoise
 from colme.data.reader.bad_rows import Census, sort_out
 from colme.data.reader.database import errors
-from colme.data.reader.moments import Moments
-from colme.data.reader.row_query import HALF, RowQuery
-from colme.data.reader.slices import cut_times, repeated_times, slice_sql, times
+from colme.data.reader.row_query import HALF, Range, RowQuery
+from colme.data.reader.slices import cut_times, repeated_times, times
 from colme.data.reader.sums import fetch_sums, sum_up
 from colme.data.reader.table_files import Named
-from colme.data.summaries import Halves, Summaries, merged
+from colme.data.summaries import Halves, Moments, Summaries, merged
+
+_STORED = f"(SELECT *, {HALF.format('rowid')} AS half FROM stored)"
+"""Rows that were stored because their files do not number them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ def read(
     *,
     skip_bad_rows: bool = False,
     max_agents: int = 1_000_000,
-    value_range: tuple[float, float] | None = None,
+    value_range: Range = None,
     n_moments: int = 40,
 ) -> Reading:
     r"""Read tables with one row per sample; sum them up by agent.
@@ -101,101 +102,84 @@ def read(
     >>> reading.notes
     ("took column 'store' for the agent and 'sales' for the value",)
     """
-    wanted = _Wanted(
-        _check.positive_int("max_agents", max_agents),
-        KnownNoise(value_range=value_range).value_range,
-        _check.positive_int("n_moments", n_moments),
-    )
-    with RowQuery.opened(paths, agent, value, time, skip_bad_rows=skip_bad_rows) as rows:
-        # Sum up as if all rows were good; look closer only if the sums reveal that some are not.
-        source: Callable[[], str] = rows.sql
-        census, columns = Census(0, {}), rows.columns
-        are_dates = columns.time is not None and rows.are_dated
-        ends = _summed(rows, source, wanted)
-        if ends is None:
-            census, source = sort_out(rows, wanted.value_range, skip_bad_rows=skip_bad_rows)
-            ends = _summed(rows, source, wanted, are_good=True)
-        if ends is None:
-            raise ValueError("the table is too large to be summed up here: split it by agent")
-        by_number = rows.are_named_by_numbers
-        agents, slices = fetch_sums(rows.database, by_number=by_number, n_slices=len(ends))
-        n_good = int(slices.counts.sum())
-        if census.n_rows and n_good != census.n_good:
-            raise ValueError(
-                f"{census.n_good} good rows became {n_good}: did a file change meanwhile?"
-            )
-        notes, moments = _notes(rows, census), None
-        if columns.time is not None:
-            stored = source() if rows.are_numbered else "stored"
-            notes.append(repeated_times(rows.database, stored, n_good))
-            both = merged(part.swapaxes(0, 1) for part in slices)
-            moments = Moments(agents, times(ends, are_dates=are_dates), *both, slices)
-    halves = Halves(*merged(slices))
+    most = _check.positive_int("max_agents", max_agents)
+    n_moments = _check.positive_int("n_moments", n_moments)
+    with RowQuery.opened(
+        paths, agent, value, time, skip_bad_rows=skip_bad_rows, value_range=value_range
+    ) as rows:
+        return _read(rows, most, n_moments)
+
+
+def _read(rows: RowQuery, max_agents: int, n_moments: int) -> Reading:
+    """Return what `read` does, once the files are open."""
+    # Sum up as if all rows were good; look closer only if the sums reveal that some are not.
+    source: Callable[[], str] = rows.sql
+    census, columns = Census(0, 0, {}), rows.columns
+    are_dates = columns.time is not None and rows.are_dated
+    ends = _summed(rows, source, max_agents, n_moments)
+    if ends is None:
+        census, source = sort_out(rows)
+        ends = _summed(rows, source, max_agents, n_moments, are_good=True)
+    if ends is None:
+        raise ValueError("the table is too large to be summed up here: split it by agent")
+    by_number = rows.are_named_by_numbers
+    agents, slices = fetch_sums(rows.database, by_number=by_number, n_slices=len(ends))
+    halves, n_good = Halves(*merged(slices)), int(slices.counts.sum())
+    expected = census.n_rows - census.n_bad
+    if census.n_rows and n_good != expected:
+        raise ValueError(f"{expected} good rows became {n_good}: did a file change meanwhile?")
+    notes: list[str | None] = []
+    if columns.guessed:
+        guesses = " and ".join(f"{getattr(columns, f)!r} for the {f}" for f in columns.guessed)
+        notes.append(f"took column {guesses}")
+    if census.bad:
+        notes.append(f"rows left out: {census.n_bad} ({census.reasons})")
+    moments = None
+    if columns.time is not None:
+        stored = source() if rows.are_numbered else "stored"
+        notes.append(repeated_times(rows.database, stored, n_good))
+        both = merged(part.swapaxes(0, 1) for part in slices)
+        moments = Moments(agents, times(ends, are_dates=are_dates), *both, slices)
     return Reading(
         Summaries(agents, *merged(halves), halves),
-        columns.agent,
-        columns.value,
-        columns.time,
-        columns.guessed,
-        n_good + sum(census.bad.values()),
-        dict(census.bad),
-        tuple(note for note in notes if note is not None),
-        moments,
+        *columns,
+        n_rows=n_good + census.n_bad,
+        n_bad=dict(census.bad),
+        notes=tuple(note for note in notes if note is not None),
+        moments=moments,
     )
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What is asked for, beyond the columns."""
-
-    max_agents: int
-    value_range: tuple[float, float] | None
-    n_moments: int
 
 
 def _summed(
-    rows: RowQuery, source: Callable[[], str], wanted: _Wanted, *, are_good: bool = False
+    rows: RowQuery,
+    source: Callable[[], str],
+    max_agents: int,
+    n_moments: int,
+    *,
+    are_good: bool = False,
 ) -> list[int | float] | None:
     """Sum up and return the last tick of each slice; None if some row or file is in the way.
 
     Rows of files that do not number them are stored first, in the order of the files, so that the
     same files give the same halves.
     """
-    timed, database = rows.columns.time is not None, rows.database
     ends: list[int | float] = [0.0]
     try:
         if not rows.are_numbered:
-            columns = "agent, value, tick" if timed else "agent, value"
-            rows.keep_order(True)
-            database.execute(
-                f"CREATE OR REPLACE TEMP TABLE stored AS SELECT {columns} FROM {source()}"
+            columns = "agent, value, tick" if rows.columns.time else "agent, value"
+            rows.database.execute(
+                "SET preserve_insertion_order = true; CREATE OR REPLACE TEMP TABLE stored AS "
+                f"SELECT {columns} FROM {source()}; SET preserve_insertion_order = false"
             )
-            rows.keep_order(False)
-        halved = f"(SELECT *, {HALF.format('rowid')} AS half FROM stored)"
-        of_slice = None
-        if timed:
-            stored = source if rows.are_numbered else lambda: halved
-            ends = cut_times(database, stored, wanted.n_moments)
-            of_slice = slice_sql(ends)
-        summed = source() if rows.are_numbered else halved
-        found = sum_up(database, summed, slice_sql=of_slice, value_range=wanted.value_range)
+        if rows.columns.time is not None:
+            stored = source if rows.are_numbered else lambda: _STORED
+            ends = cut_times(rows.database, stored, n_moments)
+        found = sum_up(rows, source() if rows.are_numbered else _STORED, ends=ends)
     except errors():
         return None
-    if found.n_agents > wanted.max_agents:
+    if found.n_agents > max_agents:
         raise ValueError(
-            f"{found.n_agents} agents, where at most {wanted.max_agents} are allowed: is "
+            f"{found.n_agents} agents, where at most {max_agents} are allowed: is "
             f"{rows.columns.agent!r} really the agent column? If so, allow more with --max-agents"
         )
     return None if found.looks_bad and not are_good else ends
-
-
-def _notes(rows: RowQuery, census: Census) -> list[str | None]:
-    notes: list[str | None] = []
-    names = {"agent": rows.columns.agent, "value": rows.columns.value}
-    if rows.columns.guessed:
-        guesses = " and ".join(f"{names[flag]!r} for the {flag}" for flag in rows.columns.guessed)
-        notes.append(f"took column {guesses}")
-    if census.bad:
-        reasons = ", ".join(f"{name}: {number}" for name, number in census.bad.items())
-        notes.append(f"rows left out: {sum(census.bad.values())} ({reasons})")
-    return notes

@@ -18,21 +18,13 @@ from typing import BinaryIO, TypeAlias
 
 Named: TypeAlias = "str | Path | TableFile"
 
-FORMATS = {
-    "csv": "csv",
-    "tsv": "csv",
-    "tab": "csv",
-    "txt": "csv",
-    "parquet": "parquet",
-    "pq": "parquet",
-    "arrow": "arrow",
-    "arrows": "arrow",
-    "feather": "arrow",
-    "ipc": "arrow",
-    "jsonl": "json",
-    "ndjson": "json",
-    "json": "json",
+_ENDINGS = {
+    "csv": "csv tsv tab txt",
+    "parquet": "parquet pq",
+    "arrow": "arrow arrows feather ipc",
+    "json": "jsonl ndjson json",
 }
+FORMATS = {ending: form for form, endings in _ENDINGS.items() for ending in endings.split()}
 """The format of a file, by the end of its name."""
 _COMPRESSIONS = {"gz": "gzip", "gzip": "gzip", "zst": "zstd", "zstd": "zstd"}
 _HEADS = (

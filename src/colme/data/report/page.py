@@ -12,15 +12,18 @@ from pathlib import Path
 from colme._files import replacing
 from colme.data.comparison import Comparison
 from colme.data.estimator import Estimates
-from colme.data.estimator.story import story
+from colme.data.estimator.story import short_name, story
 from colme.data.evolution import Replay
 from colme.data.reader import Reading
 from colme.data.report import pictures, tables
-from colme.data.report.evolution_picture import evolution_picture
-from colme.data.report.style import SCRIPT, STYLE
-from colme.data.report.texts import Write, name_text, writer
+from colme.data.report.texts import writer
 from colme.pages import TextTable as Table
 from colme.pages import page_html, table_html, tables_html
+
+_STYLE, _SCRIPT = (
+    "\n" + (Path(__file__).parent / f"report.{kind}").read_text("utf-8") for kind in ("css", "js")
+)
+"""The style of this page, beside that of all pages, and a script that it can do without."""
 
 
 def write_report(
@@ -80,38 +83,44 @@ def report_html(
     >>> "Exactly what is claimed" in report_html(found)
     True
     """
-    write = writer(estimates)
-    sections = [*_sections(estimates, comparison, replay, write), *_last(estimates, reading)]
+    sections = list(_sections(estimates, reading, comparison, replay))
     links = " ".join(f'<a href="#s{k}">{title}</a>' for k, (title, _) in enumerate(sections))
     title = "Personalised means"
     if reading is not None:
-        title = f"{name_text(reading.value)} by {name_text(reading.agent)}: personalised means"
+        value, agent = short_name(reading.value, 80), short_name(reading.agent, 80)
+        title = f"{value} by {agent}: personalised means"
     body = [
         f"<h1>{escape(title)}</h1>",
         _story_html(story(estimates)),
         f"<nav>{links}</nav>",
         *(f'<h2 id="s{k}">{name}</h2>\n{html}' for k, (name, html) in enumerate(sections)),
-        f"<script>{SCRIPT}</script>",
+        f"<script>{_SCRIPT}</script>",
     ]
-    return page_html(title, "\n".join(body), STYLE)
+    return page_html(title, "\n".join(body), _STYLE)
 
 
 def _sections(
-    estimates: Estimates, comparison: Comparison | None, replay: Replay | None, write: Write
+    estimates: Estimates,
+    reading: Reading | None,
+    comparison: Comparison | None,
+    replay: Replay | None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield titles and markup of what was found."""
-    yield "At a glance", _pictures_html(estimates, write)
+    """Yield titles and markup of what was found, what from, and what it means."""
+    write = writer(estimates)
+    beside = pictures.classes_picture(estimates, write)
+    beside += pictures.shrinkage_picture(estimates, write)
+    ranked = pictures.ranked_picture(estimates, write)
+    board = f'<div class="board"><div>{ranked}</div><div>{beside}</div></div>\n'
+    yield "At a glance", board
     if comparison is not None:
         verdict = f'<p class="verdict">In short: {escape(comparison.verdict)}</p>\n'
         yield "Does help pay here?", verdict + tables_html([tables.comparison_table(comparison)])
     if replay is not None:
-        yield "Over time", _replay_html(replay, write)
+        drifts = tables_html([tables.drifts_table(replay, write)] if replay.drifts else [])
+        evolution = pictures.evolution_picture(replay, write)
+        yield "Over time", _story_html(replay.story) + evolution + drifts
     yield "Classes", _boxed_html(tables.classes_table(estimates, write))
     yield "Agents", _boxed_html(tables.agents_table(estimates, write), " sortable")
-
-
-def _last(estimates: Estimates, reading: Reading | None) -> Iterator[tuple[str, str]]:
-    """Yield what it was found from, and what it means."""
     yield "What it is about", tables_html([tables.reading_table(estimates, reading)])
     lead = (
         f"<p>Each statement is about one agent, at the risk delta = {estimates.delta:g}. Samples "
@@ -119,19 +128,6 @@ def _last(estimates: Estimates, reading: Reading | None) -> Iterator[tuple[str, 
         f"other. {escape(estimates.noise.meaning)}</p>\n"
     )
     yield "Exactly what is claimed", lead + tables_html([tables.meanings_table()])
-
-
-def _pictures_html(estimates: Estimates, write: Write) -> str:
-    beside = pictures.classes_picture(estimates, write) + pictures.shrinkage_picture(
-        estimates, write
-    )
-    ranked = pictures.ranked_picture(estimates, write)
-    return f'<div class="board"><div>{ranked}</div><div>{beside}</div></div>\n'
-
-
-def _replay_html(replay: Replay, write: Write) -> str:
-    drifts = tables_html([tables.drifts_table(replay, write)]) if replay.drifts else ""
-    return _story_html(replay.story) + evolution_picture(replay, write) + drifts
 
 
 def _boxed_html(table: Table, style: str = "") -> str:

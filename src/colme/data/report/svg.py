@@ -38,8 +38,9 @@ class Scale:
     --------
     >>> Scale(0.0, 2.0).at(0.5), Scale(0.0, 2.0).at(99.0)
     (25.0, 100.0)
-    >>> Scale(0.0, 1.1).ticks(), Scale(5e6, 5.1e6).ticks()
-    ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (5000000.0, 5050000.0, 5100000.0))
+    >>> list(Scale(0.0, 1.1).ticks()), Scale(5e6, 5.1e6).ticks()
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], {5000000.0: '5000000', 5050000.0: '5050000', \
+5100000.0: '5100000'})
     """
 
     low: float
@@ -59,29 +60,19 @@ class Scale:
         """Return the place of a number; beyond the ends, the end."""
         return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
-    def ticks(self) -> tuple[float, ...]:
-        """Return a few round numbers on the scale, fewer if they are long."""
-        return next((some for some in map(self._ticks, _TICKS) if _fit(_texts(some))), ())
-
-    def words(self) -> tuple[str, ...]:
-        """Return the texts of the ticks."""
-        return _texts(self.ticks())
-
-    def _ticks(self, most: int) -> tuple[float, ...]:
-        rough = (self.high - self.low) / most
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = power * next(s for s in (1, 2, 2.5, 5, 10) if s * power >= rough * (1 - 1e-9))
-        first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        decimals = 1 - math.floor(math.log10(power))
-        return tuple(round(k * step, decimals) for k in range(first, last + 1))
-
-
-def _texts(ticks: tuple[float, ...]) -> tuple[str, ...]:
-    return tuple(f"{tick:.15g}" for tick in ticks)
-
-
-def _fit(texts: tuple[str, ...]) -> bool:
-    return sum(map(len, texts)) <= _ROOM and len(set(texts)) == len(texts)
+    def ticks(self) -> dict[float, str]:
+        """Return a few round numbers on the scale with their texts, fewer if these are long."""
+        for most in _TICKS:
+            rough = (self.high - self.low) / most
+            power = 10.0 ** math.floor(math.log10(rough))
+            step = power * next(s for s in (1, 2, 2.5, 5, 10) if s * power >= rough * (1 - 1e-9))
+            decimals = 1 - math.floor(math.log10(power))
+            places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+            found = {tick: f"{tick:.15g}" for k in places for tick in [round(k * step, decimals)]}
+            texts = set(found.values())
+            if len(texts) == len(places) and sum(map(len, found.values())) <= _ROOM:
+                return found
+        return {}
 
 
 def color(number: int) -> str:
@@ -95,10 +86,6 @@ def color(number: int) -> str:
     return f"c{number % N_COLORS}"
 
 
-def _across(x: float) -> str:
-    return f"{x:.2f}%"
-
-
 def line(x1: float, y1: float, x2: float, y2: float, style: str, hint: str = "") -> str:
     """Return a line: across in percent, down in pixels.
 
@@ -107,7 +94,7 @@ def line(x1: float, y1: float, x2: float, y2: float, style: str, hint: str = "")
     >>> line(0, 5, 100, 5, "axis")
     '<line x1="0.00%" y1="5.0" x2="100.00%" y2="5.0" class="axis"/>'
     """
-    places = f'x1="{_across(x1)}" y1="{y1:.1f}" x2="{_across(x2)}" y2="{y2:.1f}"'
+    places = f'x1="{x1:.2f}%" y1="{y1:.1f}" x2="{x2:.2f}%" y2="{y2:.1f}"'
     return _element("line", f'{places} class="{style}"', hint)
 
 
@@ -119,7 +106,7 @@ def dot(x: float, y: float, radius: float, style: str, hint: str = "") -> str:
     >>> dot(50, 9, 3, "c0", "me & you")
     '<circle cx="50.00%" cy="9.0" r="3.0" class="c0"><title>me &amp; you</title></circle>'
     """
-    places = f'cx="{_across(x)}" cy="{y:.1f}" r="{radius:.1f}"'
+    places = f'cx="{x:.2f}%" cy="{y:.1f}" r="{radius:.1f}"'
     return _element("circle", f'{places} class="{style}"', hint)
 
 
@@ -137,7 +124,7 @@ def word(x: float, y: float, text: str, style: str = "") -> str:
     >>> word(0, 12, "a < b", "mid")
     '<text x="0.00%" y="12.0" class="mid">a &lt; b</text>'
     """
-    return f'<text x="{_across(x)}" y="{y:.1f}" class="{style}">{escape(text)}</text>'
+    return f'<text x="{x:.2f}%" y="{y:.1f}" class="{style}">{escape(text)}</text>'
 
 
 def area(left: float, width: float, parts: Iterable[str], clipped: bool = False) -> str:
@@ -149,7 +136,7 @@ def area(left: float, width: float, parts: Iterable[str], clipped: bool = False)
     '<svg x="30.00%" width="70.00%" class="open"><g/></svg>'
     """
     style = "" if clipped else ' class="open"'
-    return f'<svg x="{_across(left)}" width="{_across(width)}"{style}>{"".join(parts)}</svg>'
+    return f'<svg x="{left:.2f}%" width="{width:.2f}%"{style}>{"".join(parts)}</svg>'
 
 
 def grid(scale: Scale, top: float, bottom: float) -> str:
@@ -160,11 +147,10 @@ def grid(scale: Scale, top: float, bottom: float) -> str:
     >>> grid(Scale(0.0, 1.0), 0, 50).count("<text")
     6
     """
-    ticks = zip(scale.ticks(), scale.words(), strict=True)
     return "".join(
         line(scale.at(tick), top, scale.at(tick), bottom, "grid")
         + word(scale.at(tick), bottom + 15, text, "mid soft")
-        for tick, text in ticks
+        for tick, text in scale.ticks().items()
     )
 
 
@@ -176,6 +162,5 @@ def picture(height: float, label: str, parts: Sequence[str]) -> str:
     >>> picture(80, "nothing", [])
     '<svg role="img" aria-label="nothing" height="80"></svg>'
     """
-    return (
-        f'<svg role="img" aria-label="{escape(label)}" height="{height:.0f}">{"".join(parts)}</svg>'
-    )
+    head = f'<svg role="img" aria-label="{escape(label)}" height="{height:.0f}">'
+    return f"{head}{''.join(parts)}</svg>"

@@ -5,17 +5,23 @@ Lives here: from results to rows of text.  Must not know markup, nor how numbers
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
+
 import numpy as np
 
 from colme.data.comparison import Comparison, Score
 from colme.data.drifts import Drift
 from colme.data.estimator import MEANINGS, Class, Estimates
+from colme.data.estimator.story import short_name
 from colme.data.evolution import Replay
 from colme.data.reader import Reading
-from colme.data.report.selection import ranked
-from colme.data.report.texts import Write, between, name_text, number_text
+from colme.data.report.texts import Write, between, number_text, ranked
 from colme.pages import TextTable as Table
 
+T = TypeVar("T")
+_Columns: TypeAlias = dict[str, Callable[[T], str]]
+"""The header of each column, and how its cells are written."""
 _AGENTS, _CLASSES, _DRIFTS = 1000, 200, 200
 """At most this many rows."""
 
@@ -50,6 +56,12 @@ def reading_table(estimates: Estimates, reading: Reading | None) -> Table:
     return Table("", ("what", "value"), tuple(facts), notes)
 
 
+def _table(columns: _Columns[T], entries: Iterable[T], *notes: str, title: str = "") -> Table:
+    """Return one row for each entry, each cell written by its column."""
+    rows = tuple(tuple(cell(one) for cell in columns.values()) for one in entries)
+    return Table(title, tuple(columns), rows, notes)
+
+
 def classes_table(estimates: Estimates, write: Write) -> Table:
     """Return the classes from the lowest mean on.
 
@@ -60,32 +72,18 @@ def classes_table(estimates: Estimates, write: Write) -> Table:
     >>> [row[:3] for row in classes_table(found, str).rows]
     [('class 1', '1', '1'), ('class 2', '1', '1')]
     """
+    columns: _Columns[Class] = {
+        "class": lambda one: f"class {one.number}",
+        "agents": lambda one: str(one.size),
+        "samples": lambda one: str(one.samples),
+        "mean of all samples": lambda one: write(one.mean),
+        "class_low to class_high": lambda one: between(one.low, one.high, write),
+        "open": lambda one: str(one.shared),
+    }
     found = estimates.class_table
-    rows = tuple(_class_row(one, write) for one in found[:_CLASSES])
-    header = (
-        "class",
-        "agents",
-        "samples",
-        "mean of all samples",
-        "class_low to class_high",
-        "open",
-    )
-    notes = (
-        "open: members that are also indistinguishable from some agent of another class.",
-        *_more(len(found), len(rows), "classes"),
-    )
-    return Table("", header, rows, notes)
-
-
-def _class_row(one: Class, write: Write) -> tuple[str, ...]:
-    return (
-        f"class {one.number}",
-        str(one.size),
-        str(one.samples),
-        write(one.mean),
-        between(one.low, one.high, write),
-        str(one.shared),
-    )
+    shown = found[:_CLASSES]
+    note = "open: members that are also indistinguishable from some agent of another class."
+    return _table(columns, shown, note, *_more(len(found), len(shown), "classes"))
 
 
 def agents_table(estimates: Estimates, write: Write) -> Table:
@@ -98,37 +96,23 @@ def agents_table(estimates: Estimates, write: Write) -> Table:
     >>> [row[0] for row in agents_table(found, str).rows]
     ['b', 'a']
     """
+    columns: _Columns[dict[str, Any]] = {
+        "agent": lambda one: short_name(one["agent"], 80),
+        "n": lambda one: str(one["n"]),
+        "mean": lambda one: write(one["mean"]),
+        "low to high": lambda one: between(one["low"], one["high"], write),
+        "estimate": lambda one: write(one["estimate"]),
+        "effective_n": lambda one: number_text(one["effective_n"], 0),
+        "gain": lambda one: number_text(one["gain"], 1),
+        "class": lambda one: str(one["class"]),
+        "alike": lambda one: str(one["alike"]),
+    }
     order = ranked(estimates)
     n, half = len(order), _AGENTS // 2
     shown = order if n <= _AGENTS else np.concatenate([order[:half], order[-half:]])
-    header = (
-        "agent",
-        "n",
-        "mean",
-        "low to high",
-        "estimate",
-        "effective_n",
-        "gain",
-        "class",
-        "alike",
-    )
-    rows = tuple(_agent_row(estimates, a, write) for a in shown.tolist())
-    some = (f"The {half} highest and the {half} lowest estimates.",) if n > len(rows) else ()
-    return Table("", header, rows, some + _more(n, len(rows), "agents"))
-
-
-def _agent_row(estimates: Estimates, a: int, write: Write) -> tuple[str, ...]:
-    return (
-        name_text(estimates.summaries.agents[a]),
-        str(estimates.summaries.counts[a]),
-        write(float(estimates.summaries.means[a])),
-        between(float(estimates.low[a]), float(estimates.high[a]), write),
-        write(float(estimates.estimates[a])),
-        number_text(float(estimates.effective_counts[a]), 0),
-        number_text(float(estimates.gains[a]), 1),
-        str(estimates.classes[a]),
-        str(estimates.alike[a]),
-    )
+    some = (f"The {half} highest and the {half} lowest estimates.",) if n > len(shown) else ()
+    notes = some + _more(n, len(shown), "agents")
+    return _table(columns, estimates.rows(shown), *notes)
 
 
 def _more(n: int, n_shown: int, what: str) -> tuple[str, ...]:
@@ -144,31 +128,20 @@ def comparison_table(comparison: Comparison) -> Table:
     >>> comparison_table(Comparison(3, 0, 5, (own,), ())).rows
     (('local', '0.3', '1.00', '1.00 to 1.00', '–'),)
     """
-    header = (
-        "method",
-        "root mean square error",
-        "square error, share of local",
-        "95 %",
-        "closer for",
-    )
+    columns: _Columns[Score] = {
+        "method": lambda one: one.name,
+        "root mean square error": lambda one: f"{one.rmse:.4g}",
+        "square error, share of local": lambda one: number_text(one.ratio, 2),
+        "95 %": lambda one: between(one.ratio_low, one.ratio_high, "{:.2f}".format),
+        "closer for": lambda one: "–" if one.name == "local" else f"{100 * one.closer:.0f} %",
+    }
     left = f", {comparison.n_left_out} could not be judged" if comparison.n_left_out else ""
     judged = (
         f"Judged by rows held out: {comparison.n_agents} agents{left}; splits: "
         f"{comparison.n_splits}. closer for: the share of agents for whom the method was closer to "
         "the mean held out than their own mean."
     )
-    rows = tuple(_score_row(score) for score in comparison.scores)
-    return Table("", header, rows, (judged, *comparison.notes))
-
-
-def _score_row(score: Score) -> tuple[str, ...]:
-    return (
-        score.name,
-        f"{score.rmse:.4g}",
-        number_text(score.ratio, 2),
-        between(score.ratio_low, score.ratio_high, lambda ratio: f"{ratio:.2f}"),
-        "–" if score.name == "local" else f"{100 * score.closer:.0f} %",
-    )
+    return _table(columns, comparison.scores, judged, *comparison.notes)
 
 
 def drifts_table(replay: Replay, write: Write) -> Table:
@@ -182,30 +155,22 @@ def drifts_table(replay: Replay, write: Write) -> Table:
     >>> drifts_table(replay, str).rows
     (('a', '7', '1.0', '2.0', '30', '40'),)
     """
-    rows = tuple(_drift_row(one, write) for one in replay.drifts[:_DRIFTS])
-    header = ("agent", "until", "mean until then", "mean since", "rows until then", "rows since")
+    columns: _Columns[Drift] = {
+        "agent": lambda one: short_name(one.agent, 80),
+        "until": lambda one: str(one.when),
+        "mean until then": lambda one: write(one.before),
+        "mean since": lambda one: write(one.after),
+        "rows until then": lambda one: str(one.n_before),
+        "rows since": lambda one: str(one.n_after),
+    }
+    shown = replay.drifts[:_DRIFTS]
     claim = (
         "Agents whose mean was not the same all the time. If no mean changed, the probability that "
         f"any agent is named is at most {replay.delta:g}. The moment is the one with the strongest "
         "evidence; nothing is claimed of it."
     )
-    return Table(
-        "Agents that drifted",
-        header,
-        rows,
-        (claim, *_more(len(replay.drifts), len(rows), "agents")),
-    )
-
-
-def _drift_row(one: Drift, write: Write) -> tuple[str, ...]:
-    return (
-        name_text(one.agent),
-        str(one.when),
-        write(one.before),
-        write(one.after),
-        str(one.n_before),
-        str(one.n_after),
-    )
+    notes = (claim, *_more(len(replay.drifts), len(shown), "agents"))
+    return _table(columns, shown, *notes, title="Agents that drifted")
 
 
 def meanings_table() -> Table:

@@ -1,15 +1,17 @@
-"""How names and numbers are written on the page.
+"""What fits on the page: which agents, and how numbers are written.
 
-Lives here: names cut short, and as many decimals as matter.  Must not know markup or tables.
+Lives here: the highest, the lowest and some between, and as many decimals as matter.  Must not know
+markup or tables.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colme.data.estimator import Estimates
 
@@ -17,21 +19,8 @@ Write: TypeAlias = Callable[[float], str]
 """From a number to its text."""
 
 _NOTHING = "–"
-_LONGEST = 80
 _MOST_DECIMALS = 12
 _LARGE = 1e9
-
-
-def name_text(agent: Any, longest: int = _LONGEST) -> str:
-    """Return the name of an agent, cut if it is very long.
-
-    Examples
-    --------
-    >>> name_text("store 1"), name_text(7), name_text("a long name", longest=7)
-    ('store 1', '7', 'a long…')
-    """
-    name = " ".join(str(agent).split())
-    return name if len(name) <= longest else name[: longest - 1].rstrip() + "…"
 
 
 def number_text(value: float, decimals: int) -> str:
@@ -77,3 +66,44 @@ def writer(estimates: Estimates) -> Write:
     width = float(np.median(radii)) if len(radii) else float(np.std(estimates.summaries.means))
     decimals = 2 if width <= 0 else max(0, 2 - math.floor(math.log10(width)))
     return lambda value: number_text(value, decimals)
+
+
+def ranked(estimates: Estimates) -> NDArray[np.intp]:
+    """Return the places of all agents, the highest estimate first.
+
+    Examples
+    --------
+    >>> from colme.data import Summaries, estimate
+    >>> ranked(estimate(Summaries.of(["a", "b", "c"], [1.0, 9.0, 5.0]), sigma=0.1)).tolist()
+    [1, 2, 0]
+    """
+    return np.argsort(-estimates.estimates, kind="stable")
+
+
+def evenly(n: int, most: int) -> NDArray[np.intp]:
+    """Return at most `most` of n places, evenly spread; the first and the last are among them.
+
+    Examples
+    --------
+    >>> evenly(9, 3).tolist(), evenly(2, 3).tolist()
+    ([0, 4, 8], [0, 1])
+    """
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+
+
+def ends_and_between(n: int, most: int) -> NDArray[np.intp]:
+    """Return at most `most` of n places: a third first, a third last, the rest evenly between.
+
+    Examples
+    --------
+    >>> ends_and_between(100, 9).tolist()
+    [0, 1, 2, 26, 50, 73, 97, 98, 99]
+    >>> ends_and_between(4, 9).tolist()
+    [0, 1, 2, 3]
+    """
+    if n <= most:
+        return np.arange(n)
+    third = most // 3
+    inner = np.linspace(third - 1, n - third, most - 2 * third + 2)[1:-1]
+    between = inner.round().astype(np.intp)
+    return np.concatenate([np.arange(third), between, np.arange(n - third, n)])

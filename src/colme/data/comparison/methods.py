@@ -1,24 +1,26 @@
-"""Estimates of every agent's mean by the models of statsmodels and scikit-learn.
+"""Estimates of every agent's mean by methods that everyone knows.
 
-Lives here: the mixed model and k-means, fitted to summaries.  Must not know splits or errors.
+Lives here: own means, the mean of all, shrinkage by formula, and models of statsmodels and
+scikit-learn, which are loaded when they are used.  Must not know splits or errors.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colme.data.comparison.baselines import LeftOutError, local
-from colme.data.estimator.crowd import fit_crowd
+from colme._extras import load
+from colme.data.estimator.crowd import common_share, fit_crowd
 from colme.data.estimator.noise import pooled_variance
-from colme.data.summaries import Summaries
+from colme.data.summaries import Counts, Numbers, Summaries
 
+Method: TypeAlias = Callable[[Summaries], Numbers]
+"""From summaries to one estimate per agent, in their order."""
 MOST_AGENTS, MOST_ROWS = 5_000, 500_000
 """`mixed_model` is left out beyond these: it takes about a millisecond per agent."""
 MOST_CLASSES = 10
@@ -27,7 +29,93 @@ _SAMPLED = 5_000
 """At most this many agents, drawn by chance, choose the number of classes."""
 
 
-def mixed_model(summaries: Summaries) -> NDArray[np.float64]:
+class LeftOutError(Exception):
+    """A method cannot be used on these summaries or on this machine; the message says why.
+
+    Examples
+    --------
+    >>> raise LeftOutError("5 agents are too few")
+    Traceback (most recent call last):
+        ...
+    colme.data.comparison.methods.LeftOutError: 5 agents are too few
+    """
+
+
+def local(summaries: Summaries) -> Numbers:
+    """Return every agent's own mean.
+
+    Examples
+    --------
+    >>> local(Summaries.of(["a", "a", "b"], [1.0, 3.0, 5.0])).tolist()
+    [2.0, 5.0]
+    """
+    return summaries.means.copy()
+
+
+def grand_mean(summaries: Summaries) -> Numbers:
+    """Return the mean of all samples for everybody; every sample counts the same.
+
+    Notes
+    -----
+    m = Σ n x̄ / Σ n.
+
+    Examples
+    --------
+    >>> grand_mean(Summaries.of(["a", "a", "b"], [1.0, 3.0, 5.0])).tolist()
+    [3.0, 3.0]
+    """
+    mean = np.average(summaries.means, weights=summaries.counts) if len(summaries) else np.nan
+    return np.full(len(summaries), float(mean))
+
+
+def james_stein(summaries: Summaries) -> Numbers:
+    """Return the own means, all drawn towards the mean of all samples by the same share.
+
+    Notes
+    -----
+    The positive part estimator for unequal variances, see `common_share`, with the pooled variance
+    of samples.  The share is the same for everybody, however few samples an agent has.  With three
+    agents or fewer, or without known noise, it is the own mean.
+
+    Examples
+    --------
+    >>> table = Summaries.of(list("aabbccdd"), [0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 3.0, 5.0])
+    >>> james_stein(table).round(4).tolist()
+    [1.3, 2.1, 2.9, 3.7]
+    """
+    variance = pooled_variance(summaries)
+    if not variance > 0:
+        return local(summaries)
+    center, share = common_share(summaries.means, variance / summaries.counts)
+    return center + share * (summaries.means - center)
+
+
+def empirical_bayes(summaries: Summaries) -> Numbers:
+    """Return the own means, each drawn towards a common mean as its noise deserves.
+
+    Notes
+    -----
+    True means are taken to scatter as N(m, τ²), so x̄ ~ N(m, τ² + v / n), with v the pooled
+    variance; m and τ² are those of the largest likelihood (Efron and Morris 1975).
+
+        estimate = m + τ² / (τ² + v / n) (x̄ - m).
+
+    Without known noise it is the own mean.
+
+    Examples
+    --------
+    >>> table = Summaries.of(list("aabbccdd"), [0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 3.0, 5.0])
+    >>> empirical_bayes(table).round(4).tolist()
+    [2.2, 2.4, 2.6, 2.8]
+    """
+    variance = pooled_variance(summaries)
+    if not variance > 0:
+        return local(summaries)
+    noise = variance / summaries.counts
+    return fit_crowd(summaries.means, noise).pulled(summaries.means, noise)
+
+
+def mixed_model(summaries: Summaries) -> Numbers:
     """Return what statsmodels' MixedLM predicts: a random intercept for every agent, by REML.
 
     Notes
@@ -61,7 +149,7 @@ def mixed_model(summaries: Summaries) -> NDArray[np.float64]:
     return center + kept * (summaries.means - center)
 
 
-def k_means(summaries: Summaries) -> NDArray[np.float64]:
+def k_means(summaries: Summaries) -> Numbers:
     """Return the mean of all samples of the agent's class, the classes found by k-means.
 
     Notes
@@ -88,21 +176,19 @@ def k_means(summaries: Summaries) -> NDArray[np.float64]:
         return local(summaries)
     scaled = (summaries.means - summaries.means.min()) / span
     k = _how_many(module, scaled, summaries.counts, float(noise / span / span))
-    label = _assigned(module, scaled, summaries.counts, k)
-    total = np.bincount(label, summaries.counts * scaled)
-    centers = total / np.bincount(label, summaries.counts)
-    means: NDArray[np.float64] = summaries.means.min() + span * centers[label]
+    label, centers = _assigned(module, scaled, summaries.counts, k)
+    means: Numbers = summaries.means.min() + span * centers[label]
     return means
 
 
-def _library(name: str, package: str) -> ModuleType:
+def _library(name: str, package: str) -> Any:
     try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise LeftOutError(f"it needs {package}: pip install 'colme[compare]'") from None
+        return load(f"it needs {package}", "compare", name)
+    except ImportError as error:
+        raise LeftOutError(str(error)) from None
 
 
-def _made_up(summaries: Summaries) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _made_up(summaries: Summaries) -> tuple[Counts, Numbers]:
     """Return whose each row is, and rows with the summaries' counts, means and squares.
 
     The first row of an agent lies c (1 - 1/n) from x̄, the others -c / n: Σ (x - x̄)² = c² (1 - 1/n).
@@ -134,37 +220,27 @@ def _fit_intercepts(module: Any, summaries: Summaries) -> tuple[float, float]:
     return crowd.center + scale * float(fit.fe_params[0]), float(fit.cov_re_unscaled[0, 0])
 
 
-def _how_many(
-    module: Any, means: NDArray[np.float64], counts: NDArray[np.int64], noise: float
-) -> int:
+def _how_many(module: Any, means: Numbers, counts: Counts, noise: float) -> int:
     """Return the number of classes with the smallest BIC."""
     if len(means) > _SAMPLED:
         drawn = np.random.default_rng(0).choice(len(means), _SAMPLED, replace=False)
         means, counts = means[drawn], counts[drawn]
-    most = min(MOST_CLASSES, len(np.unique(means)))
-    found = [_bic(module, means, counts, noise, k) for k in range(1, most + 1)]
-    return 1 + int(np.argmin(found))
-
-
-def _bic(
-    module: Any, means: NDArray[np.float64], counts: NDArray[np.int64], noise: float, k: int
-) -> float:
-    label = _assigned(module, means, counts, k)
-    sizes = np.bincount(label)
-    centers = np.bincount(label, counts * means) / np.bincount(label, counts)
-    precision = (counts / noise)[:, np.newaxis]
-    logs = np.log(sizes / len(means)) - precision * (means[:, np.newaxis] - centers) ** 2 / 2
-    return -2.0 * float(np.logaddexp.reduce(logs, axis=1).sum()) + (2 * k - 1) * math.log(
-        len(means)
-    )
+    n, bics = len(means), []
+    for k in range(1, min(MOST_CLASSES, len(np.unique(means))) + 1):
+        label, centers = _assigned(module, means, counts, k)
+        off = (counts / noise)[:, np.newaxis] * (means[:, np.newaxis] - centers) ** 2
+        logs = np.log(np.bincount(label) / n) - off / 2
+        likelihood = float(np.logaddexp.reduce(logs, axis=1).sum())
+        bics.append(-2.0 * likelihood + (2 * k - 1) * math.log(n))
+    return 1 + int(np.argmin(bics))
 
 
 def _assigned(
-    module: Any, means: NDArray[np.float64], counts: NDArray[np.int64], k: int
-) -> NDArray[np.intp]:
-    """Return each agent's class, counted from 0; none is empty."""
+    module: Any, means: Numbers, counts: Counts, k: int
+) -> tuple[NDArray[np.intp], Numbers]:
+    """Return each agent's class, counted from 0, and the mean of each class; none is empty."""
     fit = module.KMeans(n_clusters=k, random_state=0).fit(
         means[:, np.newaxis], sample_weight=counts.astype(np.float64)
     )
     label: NDArray[np.intp] = np.unique(fit.labels_, return_inverse=True)[1]
-    return label
+    return label, np.bincount(label, counts * means) / np.bincount(label, counts)
