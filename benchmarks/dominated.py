@@ -1,4 +1,4 @@
-"""How good `sharp` is where one class dominates, and in small fleets, beside the paper's algorithms.
+"""How good `sharp` is where one class dominates, and in small fleets.
 
 Prints the average step from which the error stays below 0.01, over agents and runs on the same
 samples, and its ratios to the better of two of the paper's algorithms and to Oracle; the share of

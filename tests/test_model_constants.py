@@ -46,10 +46,10 @@ def test_a_class_costs_the_logarithm_of_the_number_of_means() -> None:
 
 @pytest.mark.parametrize(("n_members", "kept"), [(2, False), (4, True)])
 def test_a_class_that_gains_less_than_it_costs_is_removed(n_members: int, kept: bool) -> None:
-    # Each agent at 1 gains ln(density / outliers) = 1.4 or so, and a class among 40 costs 3.7.
+    # Each agent at 1 gains ln(density / outliers) = 1.7 or so, and a class among 40 costs 3.7.
     means = np.append(np.zeros(40 - n_members), np.ones(n_members))
     scratch, (atoms, shares) = scratch_of(means, 400.0), two_classes()
-    size, _ = em_fit(40, 2, -1, 15, 0.5, atoms, shares, scratch)
+    size, _ = em_fit(40, 2, -1, 15, 0.7, atoms, shares, scratch)
     assert size == 1 + kept
 
 
@@ -138,8 +138,7 @@ def test_three_means_are_needed_for_a_fit() -> None:
 
 
 def test_where_all_means_are_explained_one_in_100000_is_left_to_outliers() -> None:
-    model, _ = fitted(memory(np.zeros(40), np.full(40, 400.0)))
-    assert model.shares[OUTLIERS] == 1e-5
+    assert equal_means(40, 0.05, 1000.0).shares[OUTLIERS] == 1e-5
 
 
 @pytest.mark.parametrize(("count", "widths"), [(600.0, 2.5), (300.0, 2.5), (150.0, 1.25)])
@@ -214,7 +213,7 @@ def test_a_class_gathers_its_means_for_two_steps_before_it_can_be_removed(
 def test_the_agents_own_class_is_never_too_small(me: int, left: int) -> None:
     means = np.append(np.zeros(38), np.ones(2))
     scratch, (atoms, shares) = scratch_of(means, 400.0), two_classes()
-    assert em_fit(40, 2, me, 15, 0.5, atoms, shares, scratch)[0] == left
+    assert em_fit(40, 2, me, 15, 0.7, atoms, shares, scratch)[0] == left
 
 
 def test_an_agent_of_a_small_class_finds_it_without_any_other_class() -> None:
