@@ -85,5 +85,6 @@ def expectation(
     inside = 0.8 * bell(means - crowd[0], wide)
     inside /= inside + 0.2 / width
     center = (inside * wide) @ means / (inside * wide).sum()
-    drawn = inside[0] * (center - own[0]) * wide[0] / own[1]
+    most = 0.7 / np.sqrt(own[1])
+    drawn = np.clip(inside[0] * (center - own[0]) * wide[0] / own[1], -most, most)
     return float(own[0] + trust * classes + (1 - trust) * drawn)

@@ -230,7 +230,9 @@ def test_views_have_one_of_two_layouts() -> None:
     zero = ("<f8", (0, 0), False, False)
     own = View(*[("<f8", (40 * 8, 8), True, True)] * len(View._fields))
     assert shared == own._replace(
-        **dict.fromkeys(("n_samples", "radius", "spread", "slope", "offset", "variance"), shared.radius),
+        **dict.fromkeys(
+            ("n_samples", "radius", "spread", "slope", "offset", "variance"), shared.radius
+        ),
         precision=zero,
         epoch=zero,
     )

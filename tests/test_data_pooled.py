@@ -21,7 +21,12 @@ from colme.summary import View
 Array = NDArray[np.float64]
 
 POOLED = [
-    *(ALGORITHMS[name] for name in ALGORITHMS if name not in ("sharp", "oracle", "local")),
+    *(
+        ALGORITHMS[name]
+        for name in ALGORITHMS
+        if name not in ("sharp", "robust", "oracle", "local")
+    ),
+    Algorithm("restricted-round-robin", "robust", "joint"),
     Algorithm("round-robin", "simple", "joint"),
     Algorithm("round-robin", "aggressive", "joint", eta=0.3),
     Algorithm("round-robin", "simple", within=0.9),
@@ -44,7 +49,7 @@ def test_pooling_is_the_rules_on_each_agents_row(algorithm: Algorithm, noise: No
     for a in range(9):
         row = pooling._row(found, noise, split_risk(0.1, 9))
         views: View[Any] = View(*(np.array(part).tolist() for part in row.views))
-        lists = Row(views, [True] * 9, [algorithm.within is None] * 9)
+        lists = Row.blank(9, confirmed=[algorithm.within is None] * 9)._replace(views=views)
         _, mean = pool(choice, a, 9, lists)
         assert means[a] == pytest.approx(mean, rel=1e-12)
         members = [l for l in range(9) if lists.member[l]]

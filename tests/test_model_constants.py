@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from fitted_models import Array, classes_of, fitted, memory, noisy
 
-from colme.model import MAX_CLASSES, Model, Scratch, classes, refit
-from colme.model.classes import em_fit, explain, fit_from_quantiles, fit_variances
+from colme.model import MAX_CLASSES, Model, Scratch, classes, expected_mean, fit, refit
+from colme.model.classes import em_fit, explain, fit_variances
+from colme.model.quantiles import fit_from_quantiles
 from colme.model.state import CROWD_OUTLIERS, MIN_MEANS, OUTLIERS
 from colme.rules import Row
+from colme.summary import View
 
 
 def scratch_of(means: Array, precision: float) -> Scratch:
@@ -35,26 +37,28 @@ def equal_means(n: int, deviation: float, count: float) -> Model:
     return model
 
 
-def test_a_class_costs_0_38_times_the_squared_logarithm_of_the_number_of_means() -> None:
+def test_a_class_costs_the_logarithm_of_the_number_of_means() -> None:
     scratch, (atoms, shares) = scratch_of(np.repeat([0.0, 1.0], 20), 400.0), two_classes()
-    size, penalised = em_fit(40, 2, 15, 1.0, atoms, shares, scratch)
+    size, penalised = em_fit(40, 2, -1, 15, 1.0, atoms, shares, scratch)
     likelihood = explain(40, size, 1.0, atoms, shares, scratch)
-    assert likelihood - penalised == pytest.approx(2 * 0.38 * math.log(40) ** 2, rel=1e-9)
+    assert likelihood - penalised == pytest.approx(2 * math.log(40), rel=1e-9)
 
 
 @pytest.mark.parametrize(("n_members", "kept"), [(2, False), (4, True)])
 def test_a_class_that_gains_less_than_it_costs_is_removed(n_members: int, kept: bool) -> None:
-    # One of four agents at 1 gains ln(1 + density / outliers) or so, and 40 pay 5.2 together.
+    # Each agent at 1 gains ln(density / outliers) = 1.7 or so, and a class among 40 costs 3.7.
     means = np.append(np.zeros(40 - n_members), np.ones(n_members))
     scratch, (atoms, shares) = scratch_of(means, 400.0), two_classes()
-    size, _ = em_fit(40, 2, 15, 2.0, atoms, shares, scratch)
+    size, _ = em_fit(40, 2, -1, 15, 0.7, atoms, shares, scratch)
     assert size == 1 + kept
 
 
 @pytest.mark.parametrize("excess", [-0.5, 0.5, 20.0])
-def test_a_class_is_spread_out_beyond_three_deviations_of_its_scatter(excess: float) -> None:
+def test_a_class_is_spread_out_beyond_four_and_a_half_deviations_of_its_scatter(
+    excess: float,
+) -> None:
     n, precision = 50, 4.0
-    scatter = n + 3 * math.sqrt(2 * n) + excess
+    scatter = n + 4.5 * math.sqrt(2 * n) + excess
     means = np.where(np.arange(n) % 2, 1.0, -1.0) * math.sqrt(scatter / n / precision)
     model = Model.blank()
     model.shares[0] = 1.0
@@ -134,10 +138,7 @@ def test_three_means_are_needed_for_a_fit() -> None:
 
 
 def test_where_all_means_are_explained_one_in_100000_is_left_to_outliers() -> None:
-    scratch, (atoms, shares) = scratch_of(np.zeros(40), 400.0), two_classes()
-    size, _ = em_fit(40, 2, 15, 1.0, atoms, shares, scratch)
-    assert size == 1
-    assert shares[OUTLIERS] == pytest.approx(1e-5, rel=1e-3)
+    assert equal_means(40, 0.05, 1000.0).shares[OUTLIERS] == 1e-5
 
 
 @pytest.mark.parametrize(("count", "widths"), [(600.0, 2.5), (300.0, 2.5), (150.0, 1.25)])
@@ -190,3 +191,70 @@ def test_the_crowd_moves_twice_and_a_fifth_are_outliers_beside_it() -> None:
     model, _ = fitted(row)
     expected = crowd_by_definition(row, model.fit.width)
     assert (model.fit.crowd_mean, model.fit.crowd_variance) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("step", "penalised"), [(0, False), (1, False), (2, True)])
+def test_a_class_gathers_its_means_for_two_steps_before_it_can_be_removed(
+    step: int, penalised: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    penalties = list[float]()
+
+    def take(_n: int, size: int, _kept: int, penalty: float, *_: Any) -> tuple[int, float]:
+        penalties.append(penalty)
+        return size, 1.0
+
+    monkeypatch.setattr(classes, "_em_step", take)
+    scratch, (atoms, shares) = scratch_of(np.zeros(40), 400.0), two_classes()
+    em_fit(40, 2, -1, 3, 1.0, atoms, shares, scratch)
+    assert penalties[step] == (math.log(40) if penalised else -math.inf)
+
+
+@pytest.mark.parametrize(("me", "left"), [(-1, 1), (0, 1), (39, 2)])
+def test_the_agents_own_class_is_never_too_small(me: int, left: int) -> None:
+    means = np.append(np.zeros(38), np.ones(2))
+    scratch, (atoms, shares) = scratch_of(means, 400.0), two_classes()
+    assert em_fit(40, 2, me, 15, 0.7, atoms, shares, scratch)[0] == left
+
+
+def test_an_agent_of_a_small_class_finds_it_without_any_other_class() -> None:
+    row, model = memory(np.arange(12.0), np.full(12, 400.0)), Model.blank()
+    row.views.mean[1] = 0.01
+    refit(0, 12, 10.0, 10.0, row, model, Scratch.blank(12))
+    assert classes_of(model) == pytest.approx([0.005], abs=1e-3)
+
+
+@pytest.mark.parametrize(("n_far", "excluded", "beyond"), [(2, 0, 0), (5, 0, 3), (5, 3, 0)])
+def test_only_members_make_outliers_common_and_two_are_chance(
+    n_far: int, excluded: int, beyond: int
+) -> None:
+    # Far apart from each other, so that no two of them are a class.
+    means = np.append(np.zeros(40), 10.0 * np.arange(1, n_far + 1))
+    n, member = 40 + n_far, [True] * (40 + n_far - excluded) + [False] * excluded
+    model, _ = fitted(memory(means, np.full(n, 400.0), member))
+    assert model.shares[OUTLIERS] == pytest.approx(beyond / (n - excluded), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("count", "costs"), [(0.0, -3.0), (65.0, -1.5), (130.0, 3.0), (900.0, 3.0)]
+)
+def test_a_crowd_without_spread_is_preferred_at_first_and_one_class_later(
+    count: float, costs: float
+) -> None:
+    model, scratch = Model.blank(), scratch_of(np.zeros(40), 4.0)
+    prior = fit._prior_odds(40, count, model, scratch)
+    assert prior == pytest.approx(costs * math.log(40))
+    model.fit.crowd_variance = 0.25  # as much as the noise
+    spread = fit._prior_odds(40, count, model, scratch)
+    resolved = min(count / 130, 1) ** 2
+    assert spread == pytest.approx(3 * math.log(40) * (resolved / 2 - (1 - resolved)))
+
+
+def test_a_crowd_draws_a_mean_by_seven_tenths_of_a_standard_error_at_most() -> None:
+    model = Model.blank()
+    model.fit.width, model.fit.crowd_mean = 4.0, 0.0
+    model.weights[OUTLIERS] = 1e9
+    for off, drawn in ((0.5, None), (1.0, 0.7), (-1.5, -0.7)):
+        own = View(mean=off, n_samples=1.0, radius=9.0, precision=1.0)
+        shift = own.mean - expected_mean(own, model, Scratch.blank(1))
+        assert abs(shift) <= 0.7
+        assert drawn is None or shift == pytest.approx(drawn)

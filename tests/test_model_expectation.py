@@ -12,12 +12,14 @@ from judges import expectation
 from colme.model import (
     MAX_CLASSES,
     add_member,
+    drop_member,
     expected_mean,
     likely,
     mean_precision,
     peer_chances,
     sum_members,
     update_peer,
+    update_peers,
 )
 from colme.summary import View, view_at
 
@@ -117,6 +119,37 @@ def test_sums_kept_up_to_date_are_the_sums_made_anew(seed: int) -> None:
     kept = summed(model)
     sum_members(0, n, row, model, scratch)
     np.testing.assert_allclose(kept, summed(model), rtol=1e-9, atol=1e-7)
+
+
+@given(st.integers(0, 10**6))
+def test_several_peers_at_once_are_one_after_the_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 30))
+    _, means, precisions = noisy([0.0, 0.3, 1.0], n, seed)
+    rows = [memory(means, precisions, [l % 4 != 1 for l in range(n)]) for _ in range(2)]
+    rows[0].views.precision[n - 1] = rows[1].views.precision[n - 1] = 0.0  # not heard of yet
+    (one, scratch), (several, _) = fitted(rows[0]), fitted(rows[1])
+    entries = (1 + rng.permutation(n - 1))[: rng.integers(1, n)].tolist()
+    seen = [View(rng.normal(0.5, 0.5), 12.0, radius=1.0, squares=0.9) for _ in entries]
+    for l, news in zip(entries, seen, strict=True):
+        update_peer(l, news, rows[0], one, scratch)
+    columns = View(*(list(column) for column in zip(*seen, strict=True)))
+    update_peers(len(entries), entries, columns, rows[1], several, scratch)
+    assert rows[0] == rows[1]
+    np.testing.assert_allclose(summed(several), summed(one), rtol=1e-9, atol=1e-7)
+
+
+def test_a_member_that_is_dropped_leaves_the_sums_of_the_others() -> None:
+    _, means, precisions = noisy([0.0, 1.0], 20, 10)
+    row = memory(means, precisions)
+    model, scratch = fitted(row)
+    drop_member(7, row, model, scratch)
+    row.member[7] = False
+    dropped = summed(model)
+    drop_member(7, row, model, scratch)
+    assert summed(model) == dropped  # it is in them no longer
+    sum_members(0, 20, row, model, scratch)
+    np.testing.assert_allclose(dropped, summed(model), rtol=1e-9, atol=1e-9)
 
 
 def test_who_enters_and_leaves_leaves_no_trace() -> None:

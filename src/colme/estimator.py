@@ -113,13 +113,10 @@ class Estimator:
     def pooled(self) -> tuple[rules.Row, float]:
         """Return the row as it is classified now, and the estimate; change nothing."""
         own, n = self._memory.own, len(self._memory)
-        row = self._limited_row()
-        row = row._replace(member=list(row.member), confirmed=list(row.confirmed))
         if not self.by_model:
+            row = self._copied_row()
             return row, rules.pool(self._choice, own, n, row)[1]
-        if not ClassTest(self._choice.class_test).is_final:  # what these rule out, the memory knows
-            rules.classify(self._choice, own, n, row)
-        scratch = self._scratch_for(n)
+        row, scratch = self._classified_row(), self._scratch_for(n)
         model.sum_members(own, n, row, self.model, scratch)
         return row, model.estimate(own, n, row, self.model, scratch)
 
@@ -141,11 +138,11 @@ class Estimator:
         if not self.by_model or not model.refit_due(self.model, count, n_asked):
             return
         own, n, kept = self._memory.own, len(self._memory), self._memory.row
-        row = self._limited_row()
+        row = self._classified_row()
         model.fit_noise(n, self._scale, row, self.model)
         model.refit(own, n, count, n_asked, row, self.model, self._scratch_for(n))
         self._schedule_sooner(count, n_asked)
-        for l in range(n if row is not kept else 0):
+        for l in range(n if row.views is not kept.views else 0):
             kept.views.precision[l] = model.mean_precision(
                 kept.views.n_samples[l], kept.views.squares[l], self.model
             )
@@ -170,11 +167,19 @@ class Estimator:
         """Go on with the model that has these parts."""
         self.model = model.Model.of(parts)
 
-    def _limited_row(self) -> rules.Row:
-        """Return the memory's row, with no peer above the cap."""
-        if self.cap is None:
-            return self._memory.row
-        return capped(self._memory.own, self.cap, self._memory.row, self.model)
+    def _copied_row(self) -> rules.Row:
+        """Return the memory's row, with no peer above the cap; its flags are copies."""
+        row = self._memory.row
+        if self.cap is not None:
+            row = capped(self._memory.own, self.cap, row, self.model)
+        return row._replace(member=list(row.member), confirmed=list(row.confirmed))
+
+    def _classified_row(self) -> rules.Row:
+        """Return a copied row that says who is a member now."""
+        row = self._copied_row()
+        if not ClassTest(self._choice.class_test).is_final:  # what these rule out, memory knows
+            rules.classify(self._choice, self._memory.own, len(self._memory), row)
+        return row
 
     def _scratch_for(self, n: int) -> model.Scratch:
         """Return scratch memory for a row of n."""

@@ -6,16 +6,13 @@ docs/8-sharp.md.  Must not know time, I/O, randomness or the class test.
 """
 
 from colme.model.expectation import (
-    add_member,
     chances,
     estimate,
     expected_mean,
     likely,
     mean_precision,
     peer_chances,
-    sum_members,
     update_chances,
-    update_peer,
 )
 from colme.model.fit import fit_noise, refit
 from colme.model.state import (
@@ -28,6 +25,7 @@ from colme.model.state import (
     refit_soon,
     reset,
 )
+from colme.model.sums import add_member, drop_member, sum_members, update_peer, update_peers
 
 __all__ = [
     "MAX_CLASSES",
@@ -36,6 +34,7 @@ __all__ = [
     "Scratch",
     "add_member",
     "chances",
+    "drop_member",
     "estimate",
     "expected_mean",
     "fit_noise",
@@ -50,4 +49,5 @@ __all__ = [
     "sum_members",
     "update_chances",
     "update_peer",
+    "update_peers",
 ]

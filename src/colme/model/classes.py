@@ -10,14 +10,12 @@ import math
 
 from colme._compile import compiled
 from colme.model.mixture import LEAST_OUTLIERS, NORMAL_PEAK, component_density
-from colme.model.state import MAX_CLASSES, OUTLIERS, Model, Scratch
+from colme.model.state import OUTLIERS, Model, Scratch
 from colme.rules import Numbers
 
-_FRESH_STEPS = 15
-"""Steps of a fit from quantiles."""
-_CLASS_COST = 0.38
-"""The cost of a class, in multiples of the squared logarithm of the number of means."""
-_CHANCE = 3.0
+_TRIAL_STEPS = 2
+"""Steps in which a class gathers its means before it can be removed."""
+_CHANCE = 4.5
 """A class is spread out if its means scatter by this many standard deviations beyond noise."""
 _CLOSEST = 9.0
 """Classes less than 3 standard errors apart are one: squared."""
@@ -59,6 +57,7 @@ def explain(
 
     Examples
     --------
+    >>> from colme.model import MAX_CLASSES
     >>> scratch = Scratch.blank(1)._replace(precisions=[1.0], roots=[1.0])
     >>> shares = [1.0] + [0.0] * MAX_CLASSES
     >>> round(explain(1, 1, 2.0, [0.0] * (MAX_CLASSES + 1), shares, scratch), 3)
@@ -86,14 +85,47 @@ def explain(
 
 
 @compiled
+def class_cost(n: int) -> float:
+    """Return what a class costs, in log-likelihood, among n means.
+
+    Examples
+    --------
+    >>> round(class_cost(200), 2)
+    5.3
+
+    Notes
+    -----
+    ln n: the Bayesian information criterion, ½ ln n each for a mean and a share.
+    """
+    return math.log(n)
+
+
+@compiled
+def _class_of(me: int, size: int, shares: Numbers, scratch: Scratch) -> int:
+    """Return the class that explains mean `me` best; -1 if outliers do, or without that mean."""
+    best, most = -1, shares[OUTLIERS]
+    if me >= 0:
+        for k in range(size):
+            if scratch.densities[k][me] > most:
+                best, most = k, scratch.densities[k][me]
+    return best
+
+
+@compiled
 def _em_step(
-    n: int, size: int, penalty: float, atoms: Numbers, shares: Numbers, scratch: Scratch
+    n: int,
+    size: int,
+    kept_class: int,
+    penalty: float,
+    atoms: Numbers,
+    shares: Numbers,
+    scratch: Scratch,
 ) -> tuple[int, float]:
     """Move each class to the means it explains; return (classes left, largest move).
 
     The class whose means outliers would explain almost as well, losing less than `penalty` of the
-    log-likelihood, is removed, and so is one that explains less than one mean.  Moves are counted
-    in standard errors.
+    log-likelihood, is removed, unless it is `kept_class`; so is any that explains less than one
+    mean.  Moves are counted in standard errors.
     """
     means, precisions, explained, left = (
         scratch.means,
@@ -118,7 +150,7 @@ def _em_step(
             total += chance * precisions[l] * means[l]
             left[l] = 1.0 + 1e-12 - chance + as_outliers * explained[l]
         gain = -sum_of_logarithms(n, left)
-        if gain < least:
+        if gain < least and k != kept_class:
             weakest, least = k, gain
         masses[k], weights[k], totals[k] = mass, weight, total
     kept, move = 0, 0.0
@@ -130,7 +162,7 @@ def _em_step(
             atoms[kept], shares[kept] = atom, masses[k]
             kept += 1
     least_outliers = LEAST_OUTLIERS * n
-    shares[OUTLIERS] = outliers - 1.0 if outliers - 1.0 > least_outliers else least_outliers
+    shares[OUTLIERS] = outliers if outliers > least_outliers else least_outliers
     return kept, move
 
 
@@ -160,6 +192,7 @@ def _merge_closest(size: int, precision: float, atoms: Numbers, shares: Numbers)
 def em_fit(
     n: int,
     size: int,
+    me: int,
     steps: int,
     width: float,
     atoms: Numbers,
@@ -168,31 +201,30 @@ def em_fit(
 ) -> tuple[int, float]:
     """Fit the classes by expectation and maximisation; return (classes, penalised likelihood).
 
+    The class of mean `me` stays, however small: for an agent's own class; -1: none.
+
     Examples
     --------
+    >>> from colme.model import MAX_CLASSES
     >>> scratch = Scratch.blank(40)._replace(
     ...     means=[0.0] * 20 + [1.0] * 20, precisions=[400.0] * 40, roots=[20.0] * 40
     ... )
     >>> atoms = [0.05, 0.95] + [0.0] * (MAX_CLASSES - 1)
     >>> shares = [0.4, 0.4] + [0.0] * (MAX_CLASSES - 2) + [0.2]
-    >>> em_fit(40, 2, 15, 1.0, atoms, shares, scratch)[0], [round(atom, 6) for atom in atoms[:2]]
+    >>> size, _ = em_fit(40, 2, -1, 15, 1.0, atoms, shares, scratch)
+    >>> size, [round(atom, 6) for atom in atoms[:2]]
     (2, [0.0, 1.0])
-
-    Notes
-    -----
-    Each class costs 0.38 ln² n.  The Bayesian information criterion would charge ln n for its mean
-    and its share; agents fit again and again, and in a large fleet some class always looks like two
-    to somebody, so a large fleet pays twice that and a dozen agents pay it once.
     """
-    penalty = _CLASS_COST * math.log(n) ** 2
+    penalty = class_cost(n)
     precision = 0.0
     for l in range(n):
         precision += scratch.precisions[l] / n
     for step in range(steps):
         explain(n, size, width, atoms, shares, scratch)
-        before = size
-        size, move = _em_step(n, size, penalty, atoms, shares, scratch)
-        if step > 1:
+        before, tried = size, step >= _TRIAL_STEPS
+        mine, least = _class_of(me, size, shares, scratch), penalty if tried else -math.inf
+        size, move = _em_step(n, size, mine, least, atoms, shares, scratch)
+        if tried:
             size = _merge_closest(size, precision, atoms, shares)
         total = shares[OUTLIERS]
         for k in range(size):
@@ -203,47 +235,6 @@ def em_fit(
         if size == before and move < _SETTLED and step > 2:
             break
     return size, explain(n, size, width, atoms, shares, scratch) - penalty * size
-
-
-@compiled
-def _sort(n: int, result: Numbers, values: Numbers) -> None:
-    """Write the first n values in order: Shell's sort, which compiles in no time."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    for l in range(n):
-        result[l] = values[l]
-    while gap > 0:
-        for l in range(gap, n):
-            value, i = result[l], l
-            while i >= gap and result[i - gap] > value:
-                result[i] = result[i - gap]
-                i -= gap
-            result[i] = value
-        gap //= 3
-
-
-@compiled
-def fit_from_quantiles(n: int, width: float, scratch: Scratch) -> tuple[int, float]:
-    """Fit classes from quantiles of the means, on the scratch; return (classes, likelihood).
-
-    Examples
-    --------
-    >>> scratch = Scratch.blank(40)._replace(
-    ...     means=[0.0] * 20 + [1.0] * 20, precisions=[400.0] * 40, roots=[20.0] * 40
-    ... )
-    >>> n_classes, _ = fit_from_quantiles(40, 1.0, scratch)
-    >>> n_classes, sorted(round(atom, 6) for atom in scratch.atoms[:2])
-    (2, [0.0, 1.0])
-    """
-    # With fewer than three means each, all classes would seem too small.
-    size = min(MAX_CLASSES, n // 3)
-    _sort(n, scratch.left, scratch.means)
-    for k in range(size):
-        scratch.atoms[k] = scratch.left[int((k + 0.5) * n / size)]
-        scratch.shares[k] = 0.5 / size
-    scratch.shares[OUTLIERS] = 0.5
-    return em_fit(n, size, _FRESH_STEPS, width, scratch.atoms, scratch.shares, scratch)
 
 
 @compiled
@@ -263,7 +254,7 @@ def fit_variances(n: int, size: int, width: float, model: Model, scratch: Scratc
 
     Notes
     -----
-    Q = Σ r w (x̄ - m)² / Σ r is 1 ± √(2 / Σ r) for a true class.  What is beyond three of these
+    Q = Σ r w (x̄ - m)² / Σ r is 1 ± √(2 / Σ r) for a true class.  What is beyond 4.5 of these
     deviations, over the average precision, is the variance of the class.
     """
     explain(n, size, width, model.atoms, model.shares, scratch)

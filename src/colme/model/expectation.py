@@ -1,6 +1,6 @@
 """What follows from a fitted model: for one mean, for the agent's own, and for who is alike.
 
-Lives here: chances, sums over members, estimates.  Must not know how a model is fitted.
+Lives here: chances, estimates, likely classes.  Must not know how a model is fitted.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from colme.model.mixture import (
     pull_share,
     shrunk_precision,
 )
-from colme.model.state import CROWD_OUTLIERS, MAX_CLASSES, OUTLIERS, Model, Scratch
+from colme.model.state import CROWD_OUTLIERS, OUTLIERS, Model, Scratch
 from colme.rules import Flags, Numbers, Row, simple_sums
-from colme.summary import View, set_view, view_at
+from colme.summary import View, view_at
+
+_FARTHEST = 0.7
+"""A crowd draws a mean by this many of its standard errors at most: then nobody loses much, however
+wrong the crowd may be about it."""
 
 
 @compiled
@@ -43,6 +47,7 @@ def chances(mean: float, precision: float, model: Model, result: Numbers) -> flo
 
     Examples
     --------
+    >>> from colme.model import MAX_CLASSES
     >>> model, result = Model.blank(), [0.0] * (MAX_CLASSES + 1)
     >>> model.fit.n_classes, model.fit.width, model.shares[0] = 1.0, 2.0, 1.0
     >>> _ = chances(0.1, 100.0, model, result)
@@ -68,72 +73,6 @@ def chances(mean: float, precision: float, model: Model, result: Numbers) -> flo
 
 
 @compiled
-def add_member(sign: float, mean: float, precision: float, model: Model, scratch: Scratch) -> None:
-    """Add a member to the sums (sign 1), or take it out as it was added (sign -1).
-
-    Examples
-    --------
-    >>> model, scratch = Model.blank(), Scratch.blank(1)
-    >>> model.fit.n_classes, model.fit.width, model.shares[0] = 1.0, 2.0, 1.0
-    >>> add_member(1.0, 0.1, 100.0, model, scratch)
-    >>> model.weights[0], model.totals[0]
-    (100.0, 10.0)
-    """
-    weights, totals, chance = model.weights, model.totals, scratch.chances
-    shrunk = chances(mean, precision, model, chance)
-    for k in range(int(model.fit.n_classes)):
-        weight = sign * chance[k] * precision / (1.0 + model.variances[k] * precision)
-        weights[k] += weight
-        totals[k] += weight * mean
-    weight = sign * chance[OUTLIERS] * shrunk
-    weights[OUTLIERS] += weight
-    totals[OUTLIERS] += weight * mean
-
-
-@compiled
-def update_peer(l: int, seen: View[float], row: Row, model: Model, scratch: Scratch) -> None:
-    """Remember the reply of peer l, and keep the sums up to date if it is a member.
-
-    Examples
-    --------
-    >>> row, model = Row.blank(1), Model.blank()
-    >>> model.fit.n_classes, model.fit.width, model.shares[0] = 1.0, 2.0, 1.0
-    >>> model.fit.noise = 0.01
-    >>> update_peer(0, View(mean=0.1, n_samples=1), row, model, Scratch.blank(1))
-    >>> row.views.mean[0], model.weights[0]
-    (0.1, 100.0)
-    """
-    counts = row.member[l] and row.confirmed[l] and model.fit.width > 0.0
-    if counts and row.views.precision[l] > 0.0:
-        add_member(-1.0, row.views.mean[l], row.views.precision[l], model, scratch)
-    set_view(row.views, l, seen)
-    row.views.precision[l] = mean_precision(seen.n_samples, seen.squares, model)
-    if counts:
-        add_member(1.0, seen.mean, row.views.precision[l], model, scratch)
-
-
-@compiled
-def sum_members(a: int, n: int, row: Row, model: Model, scratch: Scratch) -> None:
-    """Compute the sums over all members but agent a itself.
-
-    Examples
-    --------
-    >>> row, model = Row.blank(2, mean=[9.0, 0.1], precision=[1.0, 100.0]), Model.blank()
-    >>> model.fit.n_classes, model.fit.width, model.shares[0] = 1.0, 2.0, 1.0
-    >>> sum_members(0, 2, row, model, Scratch.blank(2))
-    >>> model.weights[0]
-    100.0
-    """
-    for k in range(MAX_CLASSES + 1):
-        model.weights[k] = model.totals[k] = 0.0
-    if model.fit.width > 0.0:
-        for l in range(n):
-            pooled = row.member[l] and row.confirmed[l] and l != a
-            if pooled and row.views.precision[l] > 0.0:
-                add_member(1.0, row.views.mean[l], row.views.precision[l], model, scratch)
-
-
-@compiled
 def expected_mean(own: View[float], model: Model, scratch: Scratch) -> float:
     """Return the mean that the model expects of an agent with that view of itself.
 
@@ -152,8 +91,8 @@ def expected_mean(own: View[float], model: Model, scratch: Scratch) -> float:
     Notes
     -----
     Of each class the pooled mean of its members counts, as likely as the agent is one of them; a
-    stray keeps its own mean.  In a crowd the agent's mean is drawn to the crowd's.  The result
-    never leaves the agent's own interval.
+    stray keeps its own mean.  In a crowd the agent's mean is drawn to the crowd's, but by 0.7
+    standard errors at most.  The result never leaves the agent's own interval.
     """
     if model.fit.width <= 0.0 or own.precision <= 0.0:
         return own.mean
@@ -170,6 +109,8 @@ def expected_mean(own: View[float], model: Model, scratch: Scratch) -> float:
     pooled = weights[OUTLIERS] + weight
     pull = (totals[OUTLIERS] + weight * own.mean) / pooled - own.mean if pooled > 0.0 else 0.0
     crowd = chance[OUTLIERS] * pull * shrunk / own.precision
+    most = _FARTHEST / math.sqrt(own.precision)
+    crowd = min(max(crowd, -most), most)
     shift = model.fit.trust * classes + (1.0 - model.fit.trust) * crowd
     return own.mean + min(max(shift, -own.radius), own.radius)
 

@@ -9,19 +9,22 @@ import math
 
 from colme._compile import compiled
 from colme.model.classes import (
+    class_cost,
     em_fit,
     explain,
-    fit_from_quantiles,
     fit_variances,
     sum_of_logarithms,
 )
 from colme.model.expectation import chances, mean_precision
 from colme.model.mixture import (
+    LEAST_OUTLIERS,
     NORMAL_PEAK,
     SCALE_COUNT,
     component_density,
+    pull_share,
     shrunk_precision,
 )
+from colme.model.quantiles import fit_from_quantiles
 from colme.model.state import (
     CROWD_OUTLIERS,
     MAX_CLASSES,
@@ -44,6 +47,12 @@ _BEYOND_NOISE = 2.5
 """Outliers lie over at least this many times the span of the noise of a single class, ..."""
 _WELL_KNOWN = 300.0
 """... once an agent has this many samples."""
+_DOUBT = 3.0
+"""Costs of a class by which a crowd is preferred at first, and one class later on, ..."""
+_RESOLVED = 130.0
+"""... from this many samples: with fewer, noise may hide a class that is half a deviation away."""
+_CHANCE_OUTLIERS = 2.0
+"""This many members may look like outliers by chance, the agent itself among them."""
 
 
 @compiled
@@ -82,6 +91,17 @@ def _pack(n: int, row: Row, scratch: Scratch) -> int:
             scratch.precisions[known] = row.views.precision[l]
             scratch.roots[known] = math.sqrt(row.views.precision[l])
             known += 1
+    return known
+
+
+@compiled
+def _packed_entry(a: int, row: Row) -> int:
+    """Return where entry a is on the scratch; -1 if there is nothing known of it."""
+    if row.views.precision[a] <= 0.0:
+        return -1
+    known = 0
+    for l in range(a):
+        known += 1 if row.views.precision[l] > 0.0 else 0
     return known
 
 
@@ -146,9 +166,9 @@ def _try_new_class(
 ) -> int:
     """Start one more class, where there may be a small one; return how many there are.
 
-    A small class can lie between all quantiles.  An agent that looks like a stray looks for its
+    A small class can lie between all quantiles.  An agent that looks like an outlier looks for its
     own class; any other starts at the mean that the classes explain worst.  What turns out to be
-    no class is removed in the next step.
+    no class is removed later.
     """
     if size == MAX_CLASSES:
         return size
@@ -168,6 +188,37 @@ def _try_new_class(
     model.shares[OUTLIERS] /= 2.0
     model.atoms[size], model.shares[size] = place, model.shares[OUTLIERS]
     return size + 1
+
+
+@compiled
+def _prior_odds(n: int, count: float, model: Model, scratch: Scratch) -> float:
+    """Return by how much classes are preferred to a crowd before looking at how well they fit.
+
+    With few samples a crowd is the safer guess.  With many, a crowd without spread is one class,
+    and must not win for being cheaper.
+    """
+    precision = 0.0
+    for l in range(n):
+        precision += scratch.precisions[l] / n
+    spreadless: float = pull_share(precision, model.fit.crowd_variance)
+    resolved = min(count / _RESOLVED, 1.0) ** 2
+    return _DOUBT * class_cost(n) * (resolved * spreadless - (1.0 - resolved))
+
+
+@compiled
+def _set_outliers(n: int, row: Row, model: Model, scratch: Scratch) -> None:
+    """Let only members say how common outliers are, not counting those that chance explains.
+
+    The others are excluded: that they exist makes no member one of them.  `explain` comes before.
+    """
+    share, outliers, members, known = model.shares[OUTLIERS], 0.0, 0.0, 0
+    for l in range(n):
+        if row.views.precision[l] > 0.0:
+            outliers += share / scratch.explained[known] if row.member[l] else 0.0
+            members += 1.0 if row.member[l] else 0.0
+            known += 1
+    beyond = (outliers - _CHANCE_OUTLIERS) / members if members > 0.0 else 0.0
+    model.shares[OUTLIERS] = max(beyond, LEAST_OUTLIERS)
 
 
 @compiled
@@ -211,16 +262,21 @@ def refit(
         model.fit.next_fresh = n_asked * _FRESH_RATIO
         fresh, best = fit_from_quantiles(known, width, scratch)
     size = int(model.fit.n_classes)
-    warm = -math.inf
-    if size > 0:
+    me, warm = _packed_entry(a, row), -math.inf
+    if size == 0:
+        model.shares[OUTLIERS] = 1.0
+    if size > 0 or me >= 0:
         size = _try_new_class(a, known, size, width, row, model, scratch)
-        size, warm = em_fit(known, size, _WARM_STEPS, width, model.atoms, model.shares, scratch)
+        atoms, shares = model.atoms, model.shares
+        size, warm = em_fit(known, size, me, _WARM_STEPS, width, atoms, shares, scratch)
     if best > warm:
         size = fresh
         for k in range(MAX_CLASSES + 1):
             model.atoms[k], model.shares[k] = scratch.atoms[k], scratch.shares[k]
     fit_variances(known, size, width, model, scratch)
+    _set_outliers(n, row, model, scratch)
     log_odds = max(best, warm) - _fit_crowd(known, width, model, scratch)
+    log_odds += _prior_odds(known, max(count, n_asked), model, scratch)
     log_odds = min(max(log_odds, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
     model.fit.n_classes, model.fit.width = float(size), width
     model.fit.trust = 1.0 / (1.0 + math.exp(-log_odds)) if size > 0 else 0.0

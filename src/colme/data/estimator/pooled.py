@@ -6,6 +6,7 @@ Lives here: one row over all agents, and the rules run on it for each.  Must not
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,8 @@ def pool_table(
         raise ValueError("oracle knows the true classes, and a table does not: choose another")
     if algorithm.query == QueryStrategy.NONE:
         return summaries.means.copy(), summaries.counts.astype(np.float64)
+    if algorithm.class_test == ClassTest.PAIRED:  # of whole samples there is nothing to pair
+        algorithm = replace(algorithm, class_test=ClassTest.JOINT)
     gamma = split_risk(delta, n)
     choice = Choice.of(algorithm, gamma)
     means, samples = np.empty(n), np.empty(n)
@@ -83,5 +86,7 @@ def _row(summaries: Summaries, noise: Noise, gamma: float) -> Row:
         offset=offsets,
         squares=squares,
         epoch=np.zeros(n),
+        variance=np.full(n, np.inf),
     )
-    return Row(views, member=np.ones(n, np.bool_), confirmed=np.ones(n, np.bool_))
+    everybody, nothing = np.ones((2, n), np.bool_), np.zeros((2, n))
+    return Row(views, *everybody, *nothing)
