@@ -76,7 +76,8 @@ def simulate(
 
         colme simulate experiment.toml --runs 100 --out run-{algorithm}.nc
 
-    Replies that carry four summaries of others; samples at random times, to agents that know few others; another bound; means that change
+    Replies that carry four summaries of others; samples at random times, to agents that know
+    few others; another bound; means that change
     half-way, with streams that restart:
 
         colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --relays 4

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from colme._compile import compiled, kernel
 from colme.engine.inputs import Agents, Block, Output
 from colme.engine.outcome import Left, conclude
-from colme.engine.steps import Asked, begin, hear, meet, perceive
+from colme.engine.steps import Asked, begin, drop, expect, meet, perceive, weigh
 from colme.engine.workspace import RowIndex, Workspace, write_bookmark
-from colme.model import Model, Scratch
+from colme.model import Model, Scratch, update_peers
 from colme.rules import Choice, Past, Row, Turn, pick_relays, take_turn, test_remembered
 from colme.summary import View, set_view, view_at
 
@@ -77,6 +77,23 @@ class Mail(NamedTuple):
 
 
 @compiled
+def _slices(views: View[Any], a: int) -> View[Any]:
+    """Return the columns that belong to one agent."""
+    return View(
+        views.mean[a],
+        views.n_samples[a],
+        views.radius[a],
+        views.precision[a],
+        views.spread[a],
+        views.slope[a],
+        views.offset[a],
+        views.squares[a],
+        views.epoch[a],
+        views.variance[a],
+    )
+
+
+@compiled
 def row_of(fleet: Workspace, a: int) -> Row:
     """Return the row of one agent.
 
@@ -85,20 +102,9 @@ def row_of(fleet: Workspace, a: int) -> Row:
     >>> row_of(Workspace.of_all(2, longest_row=3, n_classes=1), 1).views.mean.shape
     (16,)
     """
-    views, row = fleet.row.views, fleet.row
+    row = fleet.row
     return Row(
-        View(
-            views.mean[a],
-            views.n_samples[a],
-            views.radius[a],
-            views.precision[a],
-            views.spread[a],
-            views.slope[a],
-            views.offset[a],
-            views.squares[a],
-            views.epoch[a],
-            views.variance[a],
-        ),
+        _slices(row.views, a),
         row.member[a],
         row.confirmed[a],
         row.evidence[a],
@@ -226,13 +232,25 @@ def _learn(
     if l >= 0:
         old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
     turn = Turn(int(mark.cursor), int(mark.visited), int(mark.n_asked))
+    n_news = 0
     for i in range(mail.n_news[a]):
         entry, news = mail.entries[a, i], view_at(mail.views, (a, i))
         if i == 0 or _is_news(news, row.views.epoch[entry], row.views.n_samples[entry]):
-            n_changed += hear(choice, own, n, entry, news, turn.n_asked, row, past, model, scratch)
-            if model is None and i > 0:
-                n_changed += 1  # sums are kept up to date with the reply alone
-    asked = Asked(l, turn, n_changed, old_n_samples, old_mean)
+            n_changed += expect(choice, own, entry, news, turn.n_asked, row, past)
+            mail.entries[a, n_news] = entry
+            set_view(mail.views, (a, n_news), news)
+            n_news += 1
+    if model is not None:
+        update_peers(n_news, mail.entries[a], _slices(mail.views, a), row, model, scratch)
+    else:
+        for i in range(n_news):
+            set_view(row.views, mail.entries[a, i], view_at(mail.views, (a, i)))
+        n_changed += n_news > 1  # sums are kept up to date with the reply alone
+    is_enough = False
+    for i in range(n_news):
+        is_enough = weigh(choice, own, mail.entries[a, i], row, past) or is_enough
+    n_dropped = drop(choice, n, row, model, scratch) if is_enough else 0
+    asked = Asked(l, turn, n_changed, n_dropped, old_n_samples, old_mean)
     left = Left(int(mark.n_changed), int(mark.n_uncounted), float(mark.weights), float(mark.total))
     left = conclude(
         choice, own, n, asked, n_changed, left, where, agents.scales[a], True,

@@ -58,7 +58,7 @@ def pool_members(
     --------
     >>> from colme.rules import Turn
     >>> row = Row.blank(16, mean=[0.0, 1.0] + [0.0] * 14, n_samples=[3.0, 1.0] + [0.0] * 14)
-    >>> asked = Asked(1, Turn(), 0, 0.0, 0.0)
+    >>> asked = Asked(1, Turn(), 0, 0, 0.0, 0.0)
     >>> pool_members(Choice(1, 0, 0, 0.0, 1.0), 0, 2, asked, 1, 0.0, 0.0, row)
     (1, 0.25, 1.0, 1.0)
     """
@@ -105,7 +105,7 @@ def fit_model(
     --------
     >>> from colme.rules import Turn
     >>> row = Row.blank(16, n_samples=[9.0] * 3 + [0.0] * 13, squares=[2.0] * 16)
-    >>> model, asked = Model.blank(), Asked(1, Turn(n_asked=9), 0, 0.0, 0.0)
+    >>> model, asked = Model.blank(), Asked(1, Turn(n_asked=9), 0, 0, 0.0, 0.0)
     >>> choice = Choice(2, 0, 4, 0.0, 1.0)
     >>> fit_model(choice, 0, 3, asked, 0, 0.5, False, row, model, Scratch.blank(16))
     1
@@ -225,7 +225,8 @@ def conclude(
     >>> workspace, counts = Workspace.blank(longest_row=3, n_classes=1), np.empty((1, 1, 1), int)
     >>> row, index, *_ = workspace
     >>> row.views.mean[1], row.views.n_samples[:2] = 1.0, [3.0, 1.0]
-    >>> output, asked = Output(np.empty((1, 1)), counts, counts[:0]), Asked(1, Turn(), 0, 0.0, 0.0)
+    >>> output = Output(np.empty((1, 1)), counts, counts[:0])
+    >>> asked = Asked(1, Turn(), 0, 0, 0.0, 0.0)
     >>> choice, labels = Choice(1, 0, 0, 0.0, 1.0), np.zeros(3, int)
     >>> start, here, rest = Left(1, 0, 0.0, 0.0), (0, 0), (row, index, None, workspace.scratch)
     >>> left = conclude(
@@ -241,6 +242,7 @@ def conclude(
     # out.
     if slot < 0 and model is None and choice.class_test < ClassTest.JOINT:
         return Left(n_changed + 1, left.n_uncounted, weights, total)
+    n_uncounted = left.n_uncounted + asked.n_dropped
     if model is not None:
         n_changed = fit_model(
             choice,
@@ -258,9 +260,9 @@ def conclude(
             peer_chances(n, row, model, scratch)
     else:
         n_changed, pooled, weights, total = pool_members(
-            choice, own, n, asked, n_changed, weights, total, row
+            choice, own, n, asked, n_changed + asked.n_dropped, weights, total, row
         )
-    n_uncounted = left.n_uncounted + n_changed
+    n_uncounted += n_changed
     if slot >= 0:
         record(where, pooled, own, n, n_uncounted > 0, labels, row, index, model, scratch, output)
         n_uncounted = 0 if with_classes else n_uncounted

@@ -19,6 +19,7 @@ from colme.engine.workspace import Bookmark, RowIndex
 from colme.model import (
     Model,
     Scratch,
+    drop_member,
     mean_precision,
     note_forgotten,
     refit_soon,
@@ -32,12 +33,12 @@ from colme.rules import (
     Turn,
     add_evidence,
     belongs,
-    exclude,
     first_turn,
     forget_past,
     keep_past,
     lowest_level,
     news_evidence,
+    next_excluded,
     reset_peer,
     reset_peers,
     take_turn,
@@ -146,19 +147,23 @@ class Asked(NamedTuple):
     turn
         Where the agent is in its round of queries then.
     n_changed
-        How many changes the class has seen, the end of a round counted as one.
+        How many changes the class has seen that sums do not know of yet, the end of a round counted
+        as one.
+    n_dropped
+        How many peers were excluded that sums no longer contain.
     old_n_samples, old_mean
         What was known of the peer before.
 
     Examples
     --------
-    >>> Asked(-1, Turn(), 0, 0.0, 0.0).turn.cursor
+    >>> Asked(-1, Turn(), 0, 0, 0.0, 0.0).turn.cursor
     -1
     """
 
     peer: int
     turn: Turn
     n_changed: int
+    n_dropped: int
     old_n_samples: float
     old_mean: float
 
@@ -193,58 +198,82 @@ def ask(
     """
     l, turn = take_turn(choice, own, n, revisit, before, row)
     if l < 0:
-        return Asked(l, turn, 0, 0.0, 0.0)
+        return Asked(l, turn, 0, 0, 0.0, 0.0)
     # Once a round the sums are computed from scratch, so that rounding cannot build up.
     n_changed = 1 if turn.cursor == l and l <= before.cursor else 0
     old_n_samples, old_mean = row.views.n_samples[l], row.views.mean[l]
     news = view_at(public, (index.known[l], t))
-    n_changed += hear(choice, own, n, l, news, turn.n_asked, row, past, model, scratch)
-    return Asked(l, turn, n_changed, old_n_samples, old_mean)
+    n_changed += expect(choice, own, l, news, turn.n_asked, row, past)
+    if model is not None:
+        update_peer(l, news, row, model, scratch)
+    else:
+        set_view(row.views, l, news)
+    n_dropped = 0
+    if weigh(choice, own, l, row, past):
+        n_dropped = drop(choice, n, row, model, scratch)
+    return Asked(l, turn, n_changed, n_dropped, old_n_samples, old_mean)
 
 
 @compiled
-def hear(
-    choice: Choice,
-    own: int,
-    n: int,
-    l: int,
-    news: View[float],
-    now: int,
-    row: Row,
-    past: Past,
-    model: Model | None,
-    scratch: Scratch,
+def expect(
+    choice: Choice, own: int, l: int, news: View[float], now: int, row: Row, past: Past
 ) -> int:
-    """Remember news of peer l, after `now` queries, and exclude whom that rules out.
+    """Settle what is remembered of peer l before news of it, which came after `now` queries.
 
-    Returns how many changes that makes.
+    Returns how many changes of the class that makes.
 
     Examples
     --------
-    >>> from colme.engine import Workspace
-    >>> workspace, choice = Workspace.blank(longest_row=3, n_classes=1), Choice(3, 3, 0, 0.0, 1.0)
-    >>> row, _, past, *_ = workspace
-    >>> news = View(mean=0.5, n_samples=1)
-    >>> hear(choice, 0, 3, 1, news, 1, row, past, None, workspace.scratch), float(row.views.mean[1])
-    (0, 0.5)
+    >>> row, choice = Row.blank(2, member=[True, False]), Choice(3, 3, 0, 0.0, 1.0)
+    >>> expect(choice, 0, 1, View(mean=0.5, n_samples=1, epoch=1), 7, row, Past.blank()), row.heard
+    (1, [0.0, 7])
     """
     n_changed, mine = 0, view_at(row.views, own)
     if choice.class_test == ClassTest.JOINT and row.member[l]:
         # Old news may rule a peer out for good, before new news comes.
         row.member[l] = belongs(choice, mine, view_at(row.views, l), True)
         n_changed += 0 if row.member[l] else 1
-    is_paired = choice.class_test == ClassTest.PAIRED and row.member[l]
-    if is_paired and news.epoch == row.views.epoch[l]:
+    is_same = row.member[l] and news.epoch == row.views.epoch[l]
+    if choice.class_test == ClassTest.PAIRED and is_same:
         add_evidence(choice, mine, l, past, row)
     n_changed += reset_peer(choice, l, news, row)
     row.heard[l] = now
-    if model is not None:
-        update_peer(l, news, row, model, scratch)
-    else:
-        set_view(row.views, l, news)
-    if choice.class_test == ClassTest.PAIRED and row.member[l]:
-        found = news_evidence(choice, mine, past, news)
-        row.evidence[l] = found if found > row.evidence[l] else row.evidence[l]
-        if row.evidence[l] >= lowest_level(choice):
-            n_changed += exclude(choice, n, row)
     return n_changed
+
+
+@compiled
+def weigh(choice: Choice, own: int, l: int, row: Row, past: Past) -> bool:
+    """Take in the evidence of news of peer l; return whether somebody may be excluded by it.
+
+    Examples
+    --------
+    >>> row = Row.blank(2, mean=[0.0, 9.0], n_samples=[1, 1], spread=[0.1] * 2)
+    >>> weigh(Choice(3, 3, 0, 0.0, log_risk=14.0), 0, 1, row, Past.blank())
+    True
+    """
+    if choice.class_test != ClassTest.PAIRED or not row.member[l]:
+        return False
+    found = news_evidence(choice, view_at(row.views, own), past, view_at(row.views, l))
+    row.evidence[l] = found if found > row.evidence[l] else row.evidence[l]
+    return row.evidence[l] >= lowest_level(choice)
+
+
+@compiled
+def drop(choice: Choice, n: int, row: Row, model: Model | None, scratch: Scratch) -> int:
+    """Exclude whom evidence rules out, and take them out of the sums; return how many.
+
+    Examples
+    --------
+    >>> row = Row.blank(2)
+    >>> row.evidence[1] = 15.0
+    >>> drop(Choice(3, 3, 0, 0.0, log_risk=14.0), 2, row, None, Scratch.blank(2)), row.member
+    (1, [True, False])
+    """
+    n_dropped, l = 0, next_excluded(choice, n, row)
+    while l >= 0:
+        if model is not None:
+            drop_member(l, row, model, scratch)
+        row.member[l] = False
+        n_dropped += 1
+        l = next_excluded(choice, n, row)
+    return n_dropped

@@ -166,7 +166,7 @@ def update_peers(
     >>> model.fit.n_classes, model.fit.width, model.shares[0] = 1.0, 2.0, 1.0
     >>> model.fit.noise = 0.01
     >>> zeros = [0.0, 0.0]
-    >>> seen = View(*[zeros] * 9)._replace(mean=[0.1, 0.2], n_samples=[1.0, 3.0])
+    >>> seen = View(*[zeros] * len(View._fields))._replace(mean=[0.1, 0.2], n_samples=[1.0, 3.0])
     >>> update_peers(2, [0, 2], seen, row, model, scratch)
     >>> row.views.mean, model.weights[0]
     ([0.1, 0.0, 0.2], 460.0)

@@ -23,6 +23,7 @@ from colme.rules.paired import (
     keep_past,
     lowest_level,
     news_evidence,
+    next_excluded,
     paired_evidence,
     test_remembered,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "lowest_level",
     "makes_room",
     "news_evidence",
+    "next_excluded",
     "next_peer",
     "next_room",
     "optimistic_distance",

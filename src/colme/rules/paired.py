@@ -175,6 +175,37 @@ def add_evidence(choice: Choice, own: View[float], l: int, past: Past, row: Row)
 
 
 @compiled
+def next_excluded(choice: Choice, n: int, row: Row) -> int:
+    """Return a member against whom there is enough evidence, to be excluded; -1 if there is none.
+
+    Examples
+    --------
+    >>> row = Row.blank(3)
+    >>> row.evidence[:] = [0.0, 14.2, 13.9]
+    >>> choice = Choice(3, 3, 0, eta=0.0, log_risk=14.0, n_peers=4)
+    >>> next_excluded(choice, 3, row)
+    1
+    >>> row.member[1] = False
+    >>> next_excluded(choice, 3, row)
+    2
+
+    Notes
+    -----
+    Holm's method: with m of M peers left, risk Mγ/m for each: the level is ln(1/γ) - ln(M/m).  Each
+    exclusion lowers it for those who are left.
+    """
+    n_excluded, most = 0, -1
+    for l in range(n):
+        n_excluded += not row.member[l]
+        if row.member[l] and (most < 0 or row.evidence[l] > row.evidence[most]):
+            most = l
+    if most < 0 or n_excluded >= choice.n_peers:
+        return -1
+    level = choice.log_risk + math.log1p(-n_excluded / choice.n_peers)
+    return most if row.evidence[most] >= level else -1
+
+
+@compiled
 def exclude(choice: Choice, n: int, row: Row) -> int:
     """Exclude the peers against whom there is enough evidence; return how many.
 
@@ -185,26 +216,12 @@ def exclude(choice: Choice, n: int, row: Row) -> int:
     >>> choice = Choice(3, 3, 0, eta=0.0, log_risk=14.0, n_peers=4)
     >>> exclude(choice, 3, row), row.member
     (2, [True, False, False])
-
-    Notes
-    -----
-    Holm's method: with m of M peers left, risk Mγ/m for each: the level is ln(1/γ) - ln(M/m).  Each
-    exclusion lowers it for those who are left.
     """
-    n_excluded = n_found = 0
-    for l in range(n):
-        n_excluded += not row.member[l]
-    while n_excluded < choice.n_peers:
-        level = choice.log_risk + math.log1p(-n_excluded / choice.n_peers)
-        found = 0
-        for l in range(n):
-            if row.member[l] and row.evidence[l] >= level:
-                row.member[l] = False
-                found += 1
-        if found == 0:
-            break
-        n_found += found
-        n_excluded += found
+    n_found, l = 0, next_excluded(choice, n, row)
+    while l >= 0:
+        row.member[l] = False
+        n_found += 1
+        l = next_excluded(choice, n, row)
     return n_found
 
 
