@@ -2,8 +2,9 @@
 
 Prints, for each problem, the largest ratio over time of the average error of `sharp` to that of
 `local`, over agents and runs on the same samples, and the step at which it occurs.  The limit is
-1.35 and the aim 1.05; for pairs and triples, where a single peer decides, the limit is 2.  The
-largest of many noisy ratios is a little above the true one.  A model is fitted to three means or
+1.15 and the aim 1.05; for pairs and triples, where a single peer decides, the limit is 2.  The
+largest of many noisy ratios is a little above the true one.  Constants of the model were chosen
+with seeds 1000 to 1099, samples here are drawn with others.  A model is fitted to three means or
 more, so a pair under `sharp` is two agents alone, and its ratio is 1 at all times.
 """
 
@@ -19,7 +20,8 @@ from numpy.typing import ArrayLike
 import colme
 from colme import Problem, bounds, noise
 
-LIMIT, AIM, SMALL_LIMIT = 1.35, 1.05, 2.0
+LIMIT, AIM, SMALL_LIMIT = 1.15, 1.05, 2.0
+FIRST_SEED = 2040
 SIGMA = 0.5
 
 
@@ -97,6 +99,16 @@ def random_classes() -> Iterator[Case]:
         yield Case(f"means 0.2, 0.4, 0.8, {n_agents} agents", problem, runs)
 
 
+def dominated() -> Iterator[Case]:
+    """Yield fleets in which one class is much larger than the others."""
+    for sizes in ((25,), (22, 3), (190, 10), (40, 5, 5), (180, 15, 5)):
+        problem = Problem.gaussian([0.2, 0.5, 0.8][: len(sizes)], class_sizes=sizes, sigma=SIGMA)
+        yield Case(f"sizes {'/'.join(map(str, sizes))}, 0.3 apart", problem)
+    for n_agents in (12, 25):
+        drawn = each_on_its_own(np.random.default_rng(n_agents).normal(0, 0.3, n_agents))
+        yield Case(f"{n_agents} means normal, deviation 0.3", drawn, 60)
+
+
 def few_agents() -> Iterator[Case]:
     """Yield pairs and triples, in which the last agent is off by a gap."""
     for size, kind in ((2, "pair"), (3, "triple")):
@@ -112,8 +124,8 @@ def main() -> None:
     start = time.perf_counter()
     print(f"{'largest error of sharp / local over time':44s} {'ratio':>6s} {'at step':>8s}")
     met, aimed, ratios = 0, 0, []
-    cases = (*structured(), *random_classes(), *few_agents())
-    for seed, case in enumerate(cases, 1000):
+    cases = (*structured(), *random_classes(), *dominated(), *few_agents())
+    for seed, case in enumerate(cases, FIRST_SEED):
         ratio, at = worst(case, seed)
         verdict = f"must {case.limit:g}: {'pass' if ratio <= case.limit else 'MISS'}"
         verdict += f"; aim {AIM:g}: {'pass' if ratio <= AIM else 'miss'}"
