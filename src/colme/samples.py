@@ -37,7 +37,26 @@ class GivenSamples:
     @classmethod
     def of(cls, samples: ArrayLike, arrivals: int | ArrayLike | None = None) -> GivenSamples:
         """Check both."""
-        values = _check_samples(samples)
+        try:
+            values = np.ascontiguousarray(samples, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("samples must be an array of numbers [run, time, agent]") from None
+        if values.ndim == 2:
+            values = values[np.newaxis]
+        if values.ndim != 3 or 0 in values.shape:
+            raise ValueError(
+                "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
+                f"received shape {np.shape(samples)}"
+            )
+        largest = max(-values.min(), values.max())  # NaN if any is; no copy of a large array
+        if not largest <= _check.LARGEST_SAMPLE:
+            usable = np.abs(values) <= _check.LARGEST_SAMPLE
+            run, time, agent = np.argwhere(~usable)[0]
+            raise ValueError(
+                f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
+                f"{values[run, time, agent]} at run {run}, time {time}, agent {agent}: "
+                "drop or repair it first"
+            )
         runs, horizon, n_agents = values.shape
         if arrivals is None:
             return cls(values, None, runs, horizon, n_agents)
@@ -58,33 +77,9 @@ class GivenSamples:
             bounds,
             self.horizon,
             longest=self.horizon,
-            arrivals=self.arrivals_of(run),
+            arrivals=None if self.arrivals is None else self.arrivals_of(run),
             with_squares=with_squares,
         )
-
-
-def _check_samples(samples: ArrayLike) -> NDArray[np.float64]:
-    try:
-        values = np.ascontiguousarray(samples, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("samples must be an array of numbers [run, time, agent]") from None
-    if values.ndim == 2:
-        values = values[np.newaxis]
-    if values.ndim != 3 or 0 in values.shape:
-        raise ValueError(
-            "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
-            f"received shape {np.shape(samples)}"
-        )
-    largest = max(-values.min(), values.max())  # NaN if any is; no copy of a large array
-    if not largest <= _check.LARGEST_SAMPLE:
-        usable = np.abs(values) <= _check.LARGEST_SAMPLE
-        run, time, agent = np.argwhere(~usable)[0]
-        raise ValueError(
-            f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
-            f"{values[run, time, agent]} at run {run}, time {time}, agent {agent}: "
-            "drop or repair it first"
-        )
-    return values
 
 
 def _check_arrivals(arrivals: int | ArrayLike, samples: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -125,7 +125,7 @@ class Setup:
             gossip=gossip,
             labels=np.zeros(n_agents, np.int64)
             if labels is None
-            else _check_labels(labels, n_agents),
+            else _check.labels(labels, n_agents, max(_MOST_CLASSES, n_agents)).astype(np.int64),
             delta=float(delta),
             longest_row=longest_row,
             by_model=chosen.weighting == Weighting.MODEL,
@@ -209,14 +209,3 @@ def _name_of(algorithm: Algorithm) -> str:
         if preset == algorithm:
             return name
     return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"
-
-
-def _check_labels(labels: ArrayLike, n_agents: int) -> NDArray[np.int64]:
-    values = np.asarray(labels)
-    if values.shape != (n_agents,):
-        raise ValueError(
-            f"labels must hold one label for each of the {n_agents} agents; "
-            f"received shape {values.shape}"
-        )
-    _check.labels(values, max(_MOST_CLASSES, n_agents))
-    return values.astype(np.int64)

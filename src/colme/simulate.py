@@ -7,6 +7,7 @@ results go.  Must not know plots or tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Unpack
 
@@ -115,7 +116,7 @@ def simulate(
     run_all(
         plan,
         given.runs,
-        lambda run: given.views(run, setup.bounds, with_squares=setup.needs_squares),
+        partial(given.views, bounds=setup.bounds, with_squares=setup.needs_squares),
         setup.offers,
         Keep(trajectory),
         progress,
