@@ -19,11 +19,12 @@ from colme.bounds import Bound, choose_bound, split_risk
 from colme.contacts import Contacts
 from colme.engine import Agents, Plan
 from colme.gossip import Gossip, Offers
-from colme.results import Record, Trajectory, count_type
+from colme.results import MOST_IN_INT16, Record, Trajectory
 from colme.rules import Choice
 
 _MOST_CLASSES = 4096
 """Labels index the class axis; far more classes than agents is a mistake."""
+_DEFAULT_RECORD = Record()
 
 
 class Options(TypedDict, total=False):
@@ -135,7 +136,7 @@ class Setup:
 
     def trajectory(self, runs: int, horizon: int, record: Record | None) -> Trajectory:
         """Return an empty trajectory, of what the record asks for."""
-        record = record or Record()
+        record = record or _DEFAULT_RECORD
         if record.likely_counts and not self.by_model:
             raise ValueError(
                 "a likely class is known only to algorithms that weigh by a model, like 'sharp'; "
@@ -145,7 +146,8 @@ class Setup:
         n_agents, n_classes = self.labels.size, int(self.labels.max()) + 1
         times = record.times(horizon, runs, n_agents, n_classes)
         # The loop works agent by agent, so memory is [agent, time]; readers see [time, agent].
-        shape, kind = (runs, n_agents, times.size), count_type(n_agents)
+        shape = runs, n_agents, times.size
+        kind = np.int16 if n_agents <= MOST_IN_INT16 else np.int32
         class_counts, likely_counts = (
             np.empty((*shape, n_classes), kind).swapaxes(1, 2) if kept else None
             for kept in (record.class_counts, record.likely_counts)
