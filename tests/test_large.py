@@ -19,8 +19,8 @@ from colme.bounds import (
     Windowed,
 )
 from colme.engine import Workspace
+from colme.experiment.memory import free_memory
 from colme.large import Cost
-from colme.large.cost import free_memory
 from colme.problem import Change
 from colme.results import QUANTILES, Digest, n_classmates
 from colme.summary import block_views

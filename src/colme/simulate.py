@@ -21,7 +21,7 @@ from colme.bounds import Bound
 from colme.contacts import Contacts
 from colme.engine import run_all
 from colme.gossip import Gossip
-from colme.large.cost import Cost
+from colme.large import Cost
 from colme.problem import Problem
 from colme.results import Digest, Fold, Keep, Record, Trajectory
 from colme.samples import GivenSamples

@@ -1,13 +1,13 @@
-"""An experiment ready to run: everything built and drawn once.
+"""An experiment ready to run: how large it is, and everything built and drawn once.
 
-Lives here: the problem, arrivals, contacts, gossip and bounds of an experiment, which simulator
-runs an algorithm on them, and how its result is measured.  Must not know files.
+Lives here: the size of an experiment, which simulator runs an algorithm on its problem, and how the
+result is measured.  Must not know files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +16,122 @@ from numpy.typing import NDArray
 
 from colme.algorithm import ALGORITHMS, Weighting
 from colme.contacts import Contacts
+from colme.experiment import memory
 from colme.experiment.bounds import bounds_of
 from colme.experiment.measures import Measures, measure_result, summarise
-from colme.experiment.size import Size
 from colme.gossip import Gossip
-from colme.neighbours import METHODS, simulate_neighbours
+from colme.neighbours import METHODS, Method, simulate_neighbours
 from colme.problem import Problem
-from colme.results import Digest, Record, Trajectory, default_times, n_classmates
+from colme.results import DEFAULT_LIMIT, Digest, Record, Trajectory, default_times, n_classmates
 from colme.simulate import simulate, simulate_large
+from colme.summary import BYTES_PER_VIEW
 
 if TYPE_CHECKING:
     from colme.experiment.experiment import Experiment
+
+_BYTES_PER_AGENT = 200
+"""Labels, true means and what is drawn to get them."""
+_BYTES_PER_SAMPLE = 8.0
+_BYTES_PER_CONTACT = 32
+_BYTES_PER_ESTIMATE = 16
+"""An estimate and the class counts beside it."""
+_LITTLE = 64 << 20
+"""Nobody asks the machine whether this many bytes are free: the libraries take more."""
+_MANY_PAIRS = 3e10
+"""Comparisons of an agent with a peer that take about ten seconds."""
+_PAIRS_BY_MODEL = 10
+"""A comparison by a model takes as long as this many others."""
+_PAIRS_PER_LINK = 25
+"""One hop over a link of a graph takes as long as this many comparisons."""
+_SPARE = 1.1
+"""Libraries, and what is not counted."""
+_WITH_LIKELY = Record(likely_counts=True)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The numbers that decide how much memory an experiment takes, and what follows from them.
+
+    `longest_row` is how many agents one agent knows at most, itself included; `batch` the number of
+    samples per step; `kept_for` what needs all samples in memory, if anything does.  `methods` run
+    on a graph, `threads` runs of them at once; the rest is as in `colme.large.Cost`.
+
+    Attributes
+    ----------
+    is_folded
+        Whether metrics are folded block by block, because samples would take too much memory.
+    bytes
+        How much memory the experiment takes at most, about.
+    is_long
+        Whether it takes so long that people want to know how long.
+
+    Examples
+    --------
+    >>> Size(n_agents=200, horizon=2500, runs=20, longest_row=200).is_folded
+    False
+    >>> million = Size(n_agents=1_000_000, horizon=1000, runs=1, longest_row=16)
+    >>> million.is_folded, round(million.bytes / 1e9)
+    (True, 4)
+    """
+
+    n_agents: int
+    horizon: int
+    runs: int
+    longest_row: int
+    n_classes: int = 2
+    batch: float = 1.0
+    kept_for: str = ""
+    by_model: bool = False
+    gossip: bool = False
+    bytes_per_view: int = 16
+    bytes_per_stream: int = 0
+    methods: tuple[Method, ...] = ()
+    on_graph_alone: bool = False
+    threads: int = 1
+    is_folded: bool = field(init=False)
+    bytes: int = field(init=False)
+    is_long: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_values = float(self.runs) * self.horizon * self.n_agents
+        n_bytes = _BYTES_PER_SAMPLE * n_values * self.batch
+        is_folded = not self.kept_for and n_bytes > DEFAULT_LIMIT
+        if self.on_graph_alone:
+            n_bytes = 0.0
+        elif is_folded:
+            n_bytes = memory.bytes_folded(self)
+        else:
+            known = 0 if self.knows_all else self.n_agents * self.longest_row
+            n_bytes += 2 * self.n_agents * self.horizon * BYTES_PER_VIEW
+            n_bytes += min(DEFAULT_LIMIT, n_values * _BYTES_PER_ESTIMATE)
+            n_bytes += _BYTES_PER_CONTACT * known
+        if self.methods:
+            n_bytes = max(n_bytes, memory.bytes_on_graph(self))
+        each = _PAIRS_PER_LINK * max([method.reach for method in self.methods], default=0)
+        if not self.on_graph_alone:
+            each += _PAIRS_BY_MODEL if self.by_model else 1
+        is_long = is_folded and not self.on_graph_alone
+        is_long |= n_values * self.longest_row * each > _MANY_PAIRS
+        object.__setattr__(self, "is_folded", is_folded)
+        object.__setattr__(
+            self, "bytes", int(_SPARE * (n_bytes + self.n_agents * _BYTES_PER_AGENT))
+        )
+        object.__setattr__(self, "is_long", is_long)
+
+    @property
+    def knows_all(self) -> bool:
+        """Whether every agent knows every other."""
+        return self.longest_row >= self.n_agents
+
+    def check(self) -> None:
+        """Raise ValueError if less memory is free, and say what would fit.
+
+        Examples
+        --------
+        >>> Size(n_agents=200, horizon=2500, runs=20, longest_row=200).check()
+        """
+        if self.bytes > _LITTLE:
+            memory.check_memory(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +221,14 @@ class Scenario:
         if name not in METHODS:
             chosen = ALGORITHMS[name]
             settings |= {"eta": given.eta, "within": given.within, "gossip": self.gossip}
-            settings |= bounds_of(self.problem, chosen.class_test, given.bound, given.drift)
+            if given.bound or given.drift:
+                settings |= bounds_of(self.problem, chosen.class_test, given.bound, given.drift)
+            elif not self.size.is_folded:  # otherwise the simulator takes it from the problem
+                settings["sigma"] = getattr(self.problem.noise, "sigmas", ()) or self.problem.sigma
             if not self.size.is_folded:
-                likely = chosen.weighting == Weighting.MODEL
-                settings |= {
-                    "labels": self.labels,
-                    "arrivals": self.arrivals,
-                    "record": record or Record(likely_counts=likely),
-                }
+                if record is None and chosen.weighting == Weighting.MODEL:
+                    record = _WITH_LIKELY
+                settings |= {"labels": self.labels, "arrivals": self.arrivals, "record": record}
                 return simulate(self.samples, name, **(settings | instead))
         settings |= {
             "horizon": given.horizon,
@@ -134,7 +239,6 @@ class Scenario:
         }
         if name in METHODS:
             return simulate_neighbours(self.problem, name, **(settings | instead))
-        settings.pop("sigma", None)  # it follows from the problem
         settings["batch"] = int(self.size.batch)
         return simulate_large(self.problem, name, **(settings | instead))
 
@@ -171,7 +275,7 @@ class Scenario:
             result,
             self.problem.true_means if moving is None else moving,
             self.experiment.epsilons,
-            identifiable=self.is_identifiable,
+            identifiable=self.gossip is None and not changes,
             true_counts=None if self.contacts is None else self.true_counts(self.contacts),
             changes=changes,
         )
@@ -187,7 +291,8 @@ class Scenario:
         >>> list(scenario.summarise(scenario.run("local")))
         ['algorithm', 'identification_time', 'convergence_time', 'final_error']
         """
-        return summarise(self.measure(result), self.samples_per_step)
+        rate = 1.0 if self.arrivals is None else self.samples_per_step
+        return summarise(self.measure(result), rate)
 
     def _times_to_look(self) -> NDArray[np.int64]:
         """Return the steps at which a digest looks at errors: evenly, and before each change."""

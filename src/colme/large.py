@@ -1,13 +1,11 @@
 """What a large simulation takes: memory by counting, how long a block may be.
 
-Lives here: bytes per agent, and the memory that is free.  Must not know how anything runs.
+Lives here: bytes per agent.  Must not know how anything runs.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from colme.engine import Workspace
 from colme.gossip import SMALLEST_CACHE
@@ -117,44 +115,3 @@ class Cost:
             cache = max(self.longest_row, SMALLEST_CACHE)
             around += _BYTES_PER_CACHED_NAME * cache + _BYTES_PER_OFFER * block
         return around
-
-
-def free_memory() -> int | None:
-    """Return how many bytes this process may still take; None if nobody says.
-
-    Examples
-    --------
-    >>> free = free_memory()
-    >>> free is None or free > 0
-    True
-    """
-    free = [found for found in (_available(), _within_group()) if found is not None]
-    return min(free) if free else _physical()
-
-
-def _available() -> int | None:
-    """Return what Linux says can be taken without swapping."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
-
-
-def _within_group() -> int | None:
-    """Return what a container leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        most = (folder / "memory.max").read_text().strip()
-        taken = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return None if most == "max" else max(int(most) - taken, 1)
-
-
-def _physical() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
