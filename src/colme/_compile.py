@@ -110,7 +110,8 @@ def _build(function: Callable[P, R]) -> Callable[P, R] | None:
     directory = cache_directory(numba.config.CACHE_DIR)
     if directory is not None:
         use_cache(dispatcher, directory, kernel_key(function))
-    return _typed(dispatcher)
+    compiled_function: Callable[P, R] = dispatcher
+    return compiled_function
 
 
 @functools.cache
@@ -154,8 +155,3 @@ def _vectorise_exponential(numba: Any) -> None:
 
 
 exponential.compiled_by = (_vectorise_exponential,)  # type: ignore[attr-defined]
-
-
-def _typed(function: Any) -> Callable[P, R]:
-    compiled_function: Callable[P, R] = function
-    return compiled_function

@@ -12,9 +12,10 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 _PACKAGE = __name__.partition(".")[0]
@@ -46,29 +47,52 @@ def kernel_key(function: Callable[..., Any]) -> str:
         if id(found) in seen:
             continue
         seen.add(id(found))
-        digest.update(_described(found).encode())
-        if isinstance(found, FunctionType) or hasattr(found, "_fields"):
-            pending.extend(_reached(found))
+        text, reached = _described(found)
+        digest.update(text.encode())
+        pending.extend(reached)
     return digest.hexdigest()[:32]
 
 
-def _described(found: Any) -> str:
-    """Return all that compiled code may take from one object, apart from what that reaches."""
-    if not isinstance(found, type | FunctionType):
-        return _constant(found)
-    name = f"{found.__module__}.{found.__qualname__}"  # the module too: files on disk name it
+def _described(found: Any) -> tuple[str, list[Any]]:
+    """Return all that compiled code may take from one object, and the objects that it names.
+
+    These are what a function calls or reads, and what fields of a named tuple are made of, in an
+    order that does not depend on chance.
+    """
+    text, scope = _constant(found), vars(sys.modules.get(getattr(found, "__module__", ""), sys))
+    names = set(
+        re.findall(r"\w+", " ".join(map(str, getattr(found, "__annotations__", {}).values())))
+    )
     if isinstance(found, FunctionType):
-        parts = [str(found.__defaults__)]
-        for code in _codes(found.__code__):
+        scope, parts, codes = found.__globals__, [str(found.__defaults__)], [found.__code__]
+        for code in codes:
+            codes.extend(value for value in code.co_consts if isinstance(value, CodeType))
+            names.update(code.co_names)
             # A docstring comes first among the constants.
             constants = code.co_consts[code.co_consts[:1] == (found.__doc__,) :]
             values = [_constant(value) for value in constants if not isinstance(value, CodeType)]
-            names = code.co_names, code.co_varnames, code.co_freevars
-            parts.append(f"{code.co_code.hex()} {values} {names}")
-        return f"{name} {parts}"
-    if issubclass(found, enum.Enum):
-        return f"{name} {[(member.name, member.value) for member in found]}"
-    return f"{name} {getattr(found, '_fields', ())} {getattr(found, '_field_defaults', {})}"
+            words = code.co_names, code.co_varnames, code.co_freevars
+            parts.append(f"{code.co_code.hex()} {values} {words}")
+        # With the module: files on disk name it.
+        text = f"{found.__module__}.{found.__qualname__} {parts}"
+    elif isinstance(found, type) and issubclass(found, enum.Enum):
+        members = [(member.name, member.value) for member in found]
+        text = f"{found.__module__}.{found.__qualname__} {members}"
+    elif isinstance(found, type):
+        fields = f"{getattr(found, '_fields', ())} {getattr(found, '_field_defaults', {})}"
+        text = f"{found.__module__}.{found.__qualname__} {fields}"
+    if not isinstance(found, FunctionType) and not hasattr(found, "_fields"):
+        return text, []
+    reached: list[Any] = []
+    for name in sorted(names):
+        value = scope.get(name)
+        if isinstance(value, ModuleType) and value.__name__.startswith(_PACKAGE):
+            reached += [vars(value)[part] for part in sorted(names) if part in vars(value)]
+        elif value is not None and not isinstance(value, ModuleType):
+            reached.append(value)
+    reached += [cell.cell_contents for cell in getattr(found, "__closure__", None) or ()]
+    # What stands in for a function in compiled code says so.
+    return text, reached + list(getattr(found, "compiled_by", ()))
 
 
 def _constant(value: Any) -> str:
@@ -80,37 +104,6 @@ def _constant(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"{type(value).__name__} {[_constant(one) for one in value]}"
     return repr(value)
-
-
-def _codes(code: CodeType) -> list[CodeType]:
-    """Return the code of a function and of those inside it."""
-    found = [code]
-    for one in found:
-        found.extend(value for value in one.co_consts if isinstance(value, CodeType))
-    return found
-
-
-def _reached(found: Any) -> Iterator[Any]:
-    """Yield the objects that a function names, or that fields of a named tuple are made of.
-
-    In an order that does not depend on chance.
-    """
-    words = " ".join(map(str, getattr(found, "__annotations__", {}).values()))
-    names = set(re.findall(r"\w+", words))
-    scope = vars(sys.modules.get(found.__module__, sys))
-    if isinstance(found, FunctionType):
-        scope = found.__globals__
-        names.update(name for code in _codes(found.__code__) for name in code.co_names)
-    for name in sorted(names):
-        value = scope.get(name)
-        if isinstance(value, ModuleType) and value.__name__.startswith(_PACKAGE):
-            yield from (vars(value)[part] for part in sorted(names) if part in vars(value))
-        elif value is not None and not isinstance(value, ModuleType):
-            yield value
-    for cell in getattr(found, "__closure__", None) or ():
-        yield cell.cell_contents
-    # What stands in for a function in compiled code says so.
-    yield from getattr(found, "compiled_by", ())
 
 
 def use_cache(dispatcher: Any, directory: Path, key: str) -> None:
@@ -130,26 +123,16 @@ def use_cache(dispatcher: Any, directory: Path, key: str) -> None:
     """
     caching = importlib.import_module("numba.core.caching")
 
-    class Locator(caching._CacheLocator):  # type: ignore[misc, name-defined]
-        def ensure_cache_path(self) -> None:
-            directory.mkdir(parents=True, exist_ok=True)
-
-        def get_cache_path(self) -> str:
-            return str(directory)
-
-        def get_source_stamp(self) -> str:
-            return key
-
-        def get_disambiguator(self) -> str:
-            return key
-
-        @classmethod
-        def from_function(cls, _function: Any, _file: str) -> Locator:
-            return cls()
+    locator = SimpleNamespace(
+        ensure_cache_path=partial(directory.mkdir, parents=True, exist_ok=True),
+        get_cache_path=partial(str, directory),
+        get_source_stamp=partial(str, key),
+        get_disambiguator=partial(str, key),
+    )
 
     class Kept(caching.CompileResultCacheImpl):  # type: ignore[misc, name-defined]
         def __init__(self, function: Any) -> None:
-            self._locator = Locator()
+            self._locator = locator
             self._lineno = function.__code__.co_firstlineno
             self._filename_base = self.get_filename_base(function.__qualname__, "")
 
