@@ -24,8 +24,7 @@ from colme.gossip import Gossip
 from colme.large import Cost
 from colme.problem import Problem
 from colme.results import Digest, Fold, Keep, Record, Trajectory
-from colme.samples import GivenSamples
-from colme.setup import Options, Setup
+from colme.setup import GivenSamples, Options, Setup
 from colme.summary import BlockViews, bytes_per_view
 
 

@@ -26,7 +26,7 @@ from colme.cli.experiment_flags import (
     ProblemFlags,
     RunFlags,
 )
-from colme.experiment import Experiment
+from colme.experiment import Experiment, summarise
 from colme.experiment.duration import estimate_seconds
 from colme.neighbours import METHODS
 from colme.results import Trajectory, check_path
@@ -94,7 +94,8 @@ def simulate(
 
 def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_json: bool) -> None:
     size = chosen.size(bool(files), threads)
-    size.check()
+    if size.is_large:
+        size.check()
     scenario, rows = chosen.build(size), []
     if size.is_long:
         say_cost(size.bytes, estimate_seconds(scenario, threads))
@@ -102,7 +103,7 @@ def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_jso
     with _terminal.progress(parts=chosen.algorithms) if seen else nullcontext() as show:
         for name in chosen.algorithms:
             result = scenario.run(name, threads=threads, progress=show and partial(show, name))
-            rows.append(scenario.summarise(result))
+            rows.append(summarise(scenario.measure(result)))
             if isinstance(result, Trajectory) and files:
                 result.save(files[name])
     if as_json:

@@ -62,8 +62,9 @@ class Size:
         Whether metrics are folded block by block, because samples would take too much memory.
     bytes
         How much memory the experiment takes at most, about.
-    is_long
-        Whether it takes so long that people want to know how long.
+    is_large, is_long, knows_all
+        Whether it may not fit into memory, whether people want to know how long it takes, and
+        whether every agent knows every other.
 
     Examples
     --------
@@ -90,9 +91,12 @@ class Size:
     threads: int = 1
     is_folded: bool = field(init=False)
     bytes: int = field(init=False)
+    is_large: bool = field(init=False)
     is_long: bool = field(init=False)
+    knows_all: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "knows_all", self.longest_row >= self.n_agents)
         n_values = float(self.runs) * self.horizon * self.n_agents
         n_bytes = _BYTES_PER_SAMPLE * n_values * self.batch
         is_folded = not self.kept_for and n_bytes > DEFAULT_LIMIT
@@ -112,16 +116,11 @@ class Size:
             each += _PAIRS_BY_MODEL if self.by_model else 1
         is_long = is_folded and not self.on_graph_alone
         is_long |= n_values * self.longest_row * each > _MANY_PAIRS
-        object.__setattr__(self, "is_folded", is_folded)
-        object.__setattr__(
-            self, "bytes", int(_SPARE * (n_bytes + self.n_agents * _BYTES_PER_AGENT))
-        )
-        object.__setattr__(self, "is_long", is_long)
-
-    @property
-    def knows_all(self) -> bool:
-        """Whether every agent knows every other."""
-        return self.longest_row >= self.n_agents
+        n_bytes = int(_SPARE * (n_bytes + self.n_agents * _BYTES_PER_AGENT))
+        is_large = n_bytes > _LITTLE
+        found = {"is_folded": is_folded, "bytes": n_bytes, "is_large": is_large, "is_long": is_long}
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     def check(self) -> None:
         """Raise ValueError if less memory is free, and say what would fit.
@@ -130,7 +129,7 @@ class Size:
         --------
         >>> Size(n_agents=200, horizon=2500, runs=20, longest_row=200).check()
         """
-        if self.bytes > _LITTLE:
+        if self.is_large:
             memory.check_memory(self)
 
 
@@ -278,6 +277,7 @@ class Scenario:
             identifiable=self.gossip is None and not changes,
             true_counts=None if self.contacts is None else self.true_counts(self.contacts),
             changes=changes,
+            samples_per_step=1.0 if self.arrivals is None else self.samples_per_step,
         )
 
     def summarise(self, result: Trajectory | Digest) -> dict[str, Any]:
@@ -291,8 +291,7 @@ class Scenario:
         >>> list(scenario.summarise(scenario.run("local")))
         ['algorithm', 'identification_time', 'convergence_time', 'final_error']
         """
-        rate = 1.0 if self.arrivals is None else self.samples_per_step
-        return summarise(self.measure(result), rate)
+        return summarise(self.measure(result))
 
     def _times_to_look(self) -> NDArray[np.int64]:
         """Return the steps at which a digest looks at errors: evenly, and before each change."""
