@@ -46,8 +46,6 @@ class Cost:
         What one agent's view at one step takes.
     bytes_per_stream
         What one agent's stream keeps beside its mean: the samples of a window, for instance.
-    contacts
-        Whether somebody does not know everybody.
     gossip
         Whether agents hear of others.
     runs
@@ -56,10 +54,10 @@ class Cost:
     Examples
     --------
     >>> cost = Cost(1_000_000, longest_row=16, horizon=1000, n_classes=2, by_model=True)
-    >>> cost.block, round(cost.bytes / 1e9, 1)
+    >>> cost.block, round(cost.bytes_in_blocks / 1e9, 1)
     (67, 4.0)
-    >>> everyone = Cost(10_000, longest_row=10_000, horizon=2000, n_classes=2, contacts=False)
-    >>> everyone.block, round(everyone.bytes / 1e9, 1)
+    >>> everyone = Cost(10_000, longest_row=10_000, horizon=2000, n_classes=2)
+    >>> everyone.block, round(everyone.bytes_in_blocks / 1e9, 1)
     (2000, 0.3)
     """
 
@@ -70,7 +68,6 @@ class Cost:
     by_model: bool = False
     bytes_per_view: int = 16
     bytes_per_stream: int = 0
-    contacts: bool = True
     gossip: bool = False
     runs: int = 1
 
@@ -83,8 +80,8 @@ class Cost:
         return self.horizon if whole <= max(_LITTLE, fitting * each + self._states) else fitting
 
     @property
-    def bytes(self) -> int:
-        """How much memory is taken at most."""
+    def bytes_in_blocks(self) -> int:
+        """How much memory is taken at most, block after block."""
         block = self.block
         views = self.n_agents * block * self.bytes_per_view
         states = self._states if block < self.horizon else 0
@@ -109,7 +106,7 @@ class Cost:
 
     def _around(self, block: int) -> int:
         around = _BYTES_AROUND + BYTES_PER_AGENT * self.runs + self.bytes_per_stream
-        if self.contacts:
+        if self.longest_row < self.n_agents:
             around += 2 * _BYTES_PER_NAME * self.longest_row
         if self.gossip:
             cache = max(self.longest_row, SMALLEST_CACHE)

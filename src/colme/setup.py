@@ -198,7 +198,8 @@ def _bound_of_each(
     if bound is None:
         each = [choose_bound(class_test, float(one), None, gamma) for one in sigma]
     else:
-        given = [bound] if isinstance(bound, str) else bound  # a name is refused as a whole
+        names: Any = (bound,)  # a name is refused as a whole
+        given = names if isinstance(bound, str) else bound
         each = [choose_bound(class_test, sigma, one, gamma) for one in given]
     if len(each) != n_agents:
         raise ValueError(

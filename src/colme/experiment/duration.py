@@ -26,9 +26,6 @@ _GROWTH = 1.6
 _LARGE = 100_000
 """Agents from which on no cache holds them."""
 
-Run = Callable[[Problem, int], object]
-"""Simulates a problem for a number of steps."""
-
 
 def part_of(problem: Problem, n_agents: int) -> Problem:
     """Return the first agents of a problem, or all if noise forbids it, without changes.
@@ -45,33 +42,10 @@ def part_of(problem: Problem, n_agents: int) -> Problem:
     return Problem(labels, problem.true_means[:n_agents], share(0, n_agents))
 
 
-def seconds_of(
-    run: Run, problem: Problem, horizon: int, runs: int, *, knows_all: bool = False
-) -> float:
-    """Return about how many seconds runs of a problem take, from one with few agents and steps.
-
-    The first, very short trial also compiles; only the second is timed.
-
-    Examples
-    --------
-    >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=50)
-    >>> seconds_of(lambda problem, horizon: time.sleep(0.01), problem, horizon=10, runs=7) > 0.06
-    True
-    """
-    most = _MOST_THAT_KNOW_ALL if knows_all else _MOST_AGENTS
-    small, steps = part_of(problem, most), min(horizon, _MOST_STEPS)
-    run(small, 2)
-    start = time.perf_counter()
-    run(small, steps)
-    taken = time.perf_counter() - start
-    larger = problem.n_agents / small.n_agents
-    growth = _GROWTH ** np.clip(np.log(larger) / np.log(_LARGE / _MOST_AGENTS), 0.0, 1.0)
-    work = larger * (larger if knows_all else 1.0) * (horizon / steps) * runs
-    return float(taken * work * growth)
-
-
 def estimate_seconds(scenario: Scenario, threads: int | None = None) -> float:
     """Return about how long all algorithms will take, from trials that take a second each.
+
+    The first, very short trial of each also compiles; only the second is timed.
 
     Examples
     --------
@@ -81,21 +55,21 @@ def estimate_seconds(scenario: Scenario, threads: int | None = None) -> float:
     >>> 0 < estimate_seconds(Experiment.make(content).build()) < 60
     True
     """
-    given, size = scenario.experiment, scenario.size
-    total = 0.0
+    given, size, total = scenario.experiment, scenario.size, 0.0
     for name in given.algorithms:
         on_graph = name in METHODS
-
-        def run(problem: Problem, horizon: int, name: str = name) -> None:
-            _run_part(scenario, name, problem, horizon, threads)
-
-        total += seconds_of(
-            run,
-            scenario.problem,
-            given.horizon,
-            -(-given.runs // size.threads) if on_graph else given.runs,
-            knows_all=size.knows_all and not on_graph,
-        )
+        knows_all = size.knows_all and not on_graph
+        most = _MOST_THAT_KNOW_ALL if knows_all else _MOST_AGENTS
+        small, steps = part_of(scenario.problem, most), min(given.horizon, _MOST_STEPS)
+        _run_part(scenario, name, small, 2, threads)
+        start = time.perf_counter()
+        _run_part(scenario, name, small, steps, threads)
+        taken = time.perf_counter() - start
+        larger = size.n_agents / small.n_agents
+        growth = _GROWTH ** np.clip(np.log(larger) / np.log(_LARGE / _MOST_AGENTS), 0.0, 1.0)
+        runs = -(-given.runs // size.threads) if on_graph else given.runs
+        work = larger * (larger if knows_all else 1.0) * (given.horizon / steps) * runs
+        total += float(taken * work * growth)
     return total
 
 

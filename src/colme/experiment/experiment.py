@@ -167,9 +167,9 @@ class Experiment(Table):
         reasons = [reason for reason, holds in needs_all_samples.items() if holds and weightings]
         return Size(
             n_agents,
-            self.horizon,
-            self.runs,
             row,
+            self.horizon,
+            runs=self.runs,
             n_classes=len(self.problem.class_means) + len(self.problem.changes),
             batch=1 if self.arrivals is None else self.arrivals.batch or 1,
             kept_for=reasons[0] if reasons else "",

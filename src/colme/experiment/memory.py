@@ -1,7 +1,7 @@
 """The memory that an experiment takes, and whether it is there.
 
-Lives here: bytes of what is folded or runs on a graph, free memory, and the refusal of what cannot
-fit.  Must not know how anything runs.
+Lives here: bytes of methods on a graph, free memory, and the refusal of what cannot fit.  Must not
+know how anything runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from colme.large import Cost
 from colme.neighbours import bytes_of_graph, bytes_of_state
 from colme.results import BYTES_PER_AGENT
 
@@ -20,29 +19,6 @@ if TYPE_CHECKING:
 
 _FEWER_CONTACTS = (64, 32, 16)
 """Numbers of contacts to suggest when there are too many."""
-
-
-def bytes_folded(size: Size) -> int:
-    """Return the bytes of a simulation that runs block by block.
-
-    Examples
-    --------
-    >>> from colme.experiment.scenario import Size
-    >>> round(bytes_folded(Size(n_agents=10**6, horizon=1000, runs=1, longest_row=16)) / 1e9)
-    3
-    """
-    return Cost(
-        size.n_agents,
-        size.longest_row,
-        size.horizon,
-        n_classes=size.n_classes,
-        by_model=size.by_model,
-        bytes_per_view=size.bytes_per_view,
-        bytes_per_stream=size.bytes_per_stream,
-        contacts=not size.knows_all,
-        gossip=size.gossip,
-        runs=size.runs,
-    ).bytes
 
 
 def bytes_on_graph(size: Size) -> int:

@@ -20,6 +20,7 @@ from colme.experiment import memory
 from colme.experiment.bounds import bounds_of
 from colme.experiment.measures import Measures, measure_result, summarise
 from colme.gossip import Gossip
+from colme.large import Cost
 from colme.neighbours import METHODS, Method, simulate_neighbours
 from colme.problem import Problem
 from colme.results import DEFAULT_LIMIT, Digest, Record, Trajectory, default_times, n_classmates
@@ -49,7 +50,7 @@ _WITH_LIKELY = Record(likely_counts=True)
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(Cost):
     """The numbers that decide how much memory an experiment takes, and what follows from them.
 
     `longest_row` is how many agents one agent knows at most, itself included; `batch` the number of
@@ -75,17 +76,8 @@ class Size:
     (True, 4)
     """
 
-    n_agents: int
-    horizon: int
-    runs: int
-    longest_row: int
-    n_classes: int = 2
     batch: float = 1.0
     kept_for: str = ""
-    by_model: bool = False
-    gossip: bool = False
-    bytes_per_view: int = 16
-    bytes_per_stream: int = 0
     methods: tuple[Method, ...] = ()
     on_graph_alone: bool = False
     threads: int = 1
@@ -103,7 +95,7 @@ class Size:
         if self.on_graph_alone:
             n_bytes = 0.0
         elif is_folded:
-            n_bytes = memory.bytes_folded(self)
+            n_bytes = self.bytes_in_blocks
         else:
             known = 0 if self.knows_all else self.n_agents * self.longest_row
             n_bytes += 2 * self.n_agents * self.horizon * BYTES_PER_VIEW
