@@ -82,27 +82,18 @@ def read_flags(schema: type[Table], flags: Mapping[str, Any] | None) -> dict[str
     return settings
 
 
-def _plain_type(annotation: Any) -> Any:
-    """Return the type of a setting that may be left out."""
-    return get_args(annotation)[0] if NoneType in get_args(annotation) else annotation
-
-
-def _table_in(kind: Any) -> type[Table] | None:
-    """Return the table that a list holds; None if it holds something else."""
-    first = get_args(kind)[0] if get_origin(kind) is tuple else None
-    return first if isinstance(first, type) and issubclass(first, Table) else None
-
-
 def _flag_type(annotation: Any) -> Any:
     """Return the type of a setting's flag; None if it has none."""
-    kind = _plain_type(annotation)
+    kinds = get_args(annotation)
+    kind = kinds[0] if NoneType in kinds else annotation
     if kind in (PositiveOrEach, NonNegativeOrEach):
         return tuple[float, ...]
     if isinstance(kind, type) and issubclass(kind, Table):
         return None
-    if (table := _table_in(kind)) is not None:
-        inner = tuple(field.annotation for field in table.model_fields.values())
-        return tuple.__class_getitem__((tuple.__class_getitem__(inner), ...))
+    first = get_args(kind)[0] if get_origin(kind) is tuple else None
+    if isinstance(first, type) and issubclass(first, Table):  # a row for each table of a list
+        row = tuple(field.annotation for field in first.model_fields.values())
+        return tuple.__class_getitem__((tuple.__class_getitem__(row), ...))
     return annotation
 
 
