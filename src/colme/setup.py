@@ -121,7 +121,8 @@ class Setup:
         gamma = split_risk(delta, n_agents if gossip else longest_row)
         sigma: Any = options.get("sigma")
         bound: Any = options.get("bound")
-        if np.ndim(sigma) == 1 if bound is None else isinstance(bound, Iterable):
+        several = isinstance(bound, Iterable) and not isinstance(bound, str)
+        if several or (bound is None and np.ndim(sigma) == 1):
             bounds = _bound_of_each(sigma, bound, chosen.class_test, gamma, n_agents)
         else:
             bounds = (choose_bound(chosen.class_test, sigma, bound, gamma),)
@@ -198,9 +199,7 @@ def _bound_of_each(
     if bound is None:
         each = [choose_bound(class_test, float(one), None, gamma) for one in sigma]
     else:
-        names: Any = (bound,)  # a name is refused as a whole
-        given = names if isinstance(bound, str) else bound
-        each = [choose_bound(class_test, sigma, one, gamma) for one in given]
+        each = [choose_bound(class_test, sigma, one, gamma) for one in bound]
     if len(each) != n_agents:
         raise ValueError(
             "sigma or bound must be one, or one for each of the "

@@ -59,14 +59,12 @@ def print_points(rows: Sequence[dict[str, Any]]) -> None:
     """Print the values of the points of a sweep, the first and the last of many."""
     say(f"{len(rows)} points")
     table = Table("point", *rows[0], box=None)
-    numbered = list(enumerate(rows))
-    cut = len(rows) > _SHOWN
-    for number, row in numbered[: _SHOWN // 2] if cut else numbered:
-        table.add_row(str(number), *map(str, row.values()))
-    if cut:
-        table.add_row("...")
-    for number, row in numbered[-_SHOWN // 2 :] if cut else []:
-        table.add_row(str(number), *map(str, row.values()))
+    left_out = range(_SHOWN // 2, len(rows) - _SHOWN // 2)  # nothing, unless points are many
+    for number, row in enumerate(rows):
+        if number not in left_out:
+            table.add_row(str(number), *map(str, row.values()))
+        elif number == left_out.start:
+            table.add_row("...")
     out.print(table)
 
 

@@ -7,6 +7,7 @@ know how anything runs.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,33 +89,16 @@ def free_memory() -> int | None:
     >>> free is None or free > 0
     True
     """
-    free = [found for found in (_available(), _within_group()) if found is not None]
-    return min(free) if free else _physical()
-
-
-def _available() -> int | None:
-    """Return what Linux says can be taken without swapping."""
-    try:
+    found = []
+    with suppress(OSError, StopIteration):  # what Linux says can be taken without swapping
         lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
-
-
-def _within_group() -> int | None:
-    """Return what a container leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        most = (folder / "memory.max").read_text().strip()
-        taken = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return None if most == "max" else max(int(most) - taken, 1)
-
-
-def _physical() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
+        line = next(line for line in lines if line.startswith("MemAvailable:"))
+        found.append(int(line.split()[1]) * 1024)
+    with suppress(OSError, ValueError):  # what a container leaves, unless it sets no limit
+        folder = Path("/sys/fs/cgroup")
+        most = int((folder / "memory.max").read_text())
+        found.append(max(most - int((folder / "memory.current").read_text()), 1))
+    if not found:
+        with suppress(AttributeError, OSError, ValueError):
+            found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(found, default=None)

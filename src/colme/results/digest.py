@@ -22,6 +22,8 @@ from colme.results.trajectory import MOST_IN_INT16
 
 Array = NDArray[np.float64]
 
+_BY_RUN = ("errors", "mean_errors", "wrong_shares", "convergence_times", "estimates")
+
 
 @dataclass(frozen=True, eq=False)
 class Digest:
@@ -79,21 +81,12 @@ class Digest:
     @classmethod
     def of(cls, name: str, labels: NDArray[np.int64], runs: Sequence[RunningMetrics]) -> Digest:
         """Return what is left of runs whose blocks are all closed."""
-        identified = [run.identification_times for run in runs]
-        known = [times for times in identified if times is not None]
-        return cls(
-            name=name,
-            horizon=runs[0].horizon,
-            labels=labels,
-            epsilons=runs[0].epsilons,
-            times=runs[0].times,
-            errors=np.stack([run.errors for run in runs]),
-            mean_errors=np.stack([run.mean_errors for run in runs]),
-            wrong_shares=np.stack([run.wrong_shares for run in runs]),
-            convergence_times=np.stack([run.convergence_times for run in runs]),
-            identification_times=np.stack(known) if known else None,
-            estimates=np.stack([run.estimates for run in runs]),
-        )
+        first, by_run = runs[0], list(_BY_RUN)
+        found: dict[str, Any] = {"identification_times": None}
+        if first.is_identifiable:
+            by_run.append("identification_times")
+        found |= {key: np.stack([getattr(run, key) for run in runs]) for key in by_run}
+        return cls(name, first.horizon, labels, first.epsilons, first.times, **found)
 
     def times_to_converge(self, true_means: ArrayLike, epsilon: float) -> NDArray[np.int32]:  # noqa: ARG002
         """Return the first step from which each error stays at most ε, [run, agent].
