@@ -132,7 +132,7 @@ def test_checking_tables_builds_no_problem_and_reads_no_memory(
 ) -> None:
     built = []
     monkeypatch.setattr(Problem, "of_classes", lambda *_, **__: built.append("problem"))
-    monkeypatch.setattr("colme.experiment.size.free_memory", lambda: built.append("memory"))
+    monkeypatch.setattr("colme.experiment.memory.free_memory", lambda: built.append("memory"))
     for tables in ALL.values():
         Experiment.make(CONTENT | tables)
     assert built == []

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import colme.experiment.size
+import colme.experiment.scenario
 from colme import Trajectory
 from colme.cli import main
 from colme.experiment import Experiment
 from colme.experiment.duration import estimate_seconds
-from colme.experiment.size import Size
-from colme.large import free_memory
+from colme.experiment.memory import free_memory
+from colme.experiment.scenario import Size
 from colme.neighbours import METHODS
 from colme.results import Digest
 
@@ -25,7 +25,7 @@ BASE: dict[str, Any] = {"problem": PROBLEM, "horizon": 60, "runs": 2, "contacts"
 @pytest.fixture
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fold every experiment, as if a kilobyte of samples were too much to keep."""
-    monkeypatch.setattr(colme.experiment.size, "DEFAULT_LIMIT", 1024)
+    monkeypatch.setattr(colme.experiment.scenario, "DEFAULT_LIMIT", 1024)
 
 
 def summaries(content: dict[str, Any], keeps: bool) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from colme._kernel_cache import cache_directory, kernel_key
+from colme._compile import cache_directory, kernel_key
 
 SOURCE = """
 from enum import IntEnum
@@ -75,7 +75,7 @@ def test_nothing_else_changes_it(old: str, new: str) -> None:
 
 def test_every_process_finds_the_same_key() -> None:
     program = (
-        "from colme._kernel_cache import kernel_key\n"
+        "from colme._compile import kernel_key\n"
         "from colme.engine import collaborate\n"
         "print(kernel_key(collaborate))"
     )

@@ -19,8 +19,8 @@ from colme.bounds import (
     Windowed,
 )
 from colme.engine import Workspace
+from colme.experiment.memory import free_memory
 from colme.large import Cost
-from colme.large.cost import free_memory
 from colme.problem import Change
 from colme.results import QUANTILES, Digest, n_classmates
 from colme.summary import block_views
@@ -233,7 +233,7 @@ def test_mates_are_those_of_ones_label_among_ones_contacts() -> None:
 
 def test_memory_grows_with_agents_and_peers_but_not_with_the_horizon() -> None:
     def taken(n_agents: int, k: int, horizon: int) -> int:
-        return Cost(n_agents, k, horizon, n_classes=2, by_model=True).bytes
+        return Cost(n_agents, k, horizon, n_classes=2, by_model=True).bytes_in_blocks
 
     million = 10**6
     longer = taken(million, 16, 10**6) - taken(million, 16, 10_000)
@@ -246,9 +246,9 @@ def test_memory_grows_with_agents_and_peers_but_not_with_the_horizon() -> None:
 
 
 def test_one_block_is_taken_where_rows_would_cost_more() -> None:
-    everyone = Cost(5000, 5000, horizon=3000, contacts=False)
+    everyone = Cost(5000, 5000, horizon=3000)
     assert everyone.block == 3000
-    assert everyone.bytes < 5000 * 3000 * 16 * 1.1
+    assert everyone.bytes_in_blocks < 5000 * 3000 * 16 * 1.1
     assert Cost(100, 16, horizon=500).block == 500
     assert Cost(10**6, 16, horizon=10**5).block < 100
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from colme.bounds import Laplace
-from colme.samples import GivenSamples
+from colme.setup import GivenSamples
 
 
 def test_one_run_may_leave_out_the_axis_of_runs() -> None:

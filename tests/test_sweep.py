@@ -227,7 +227,7 @@ def test_a_fleet_too_large_to_keep_has_the_same_measures(monkeypatch: pytest.Mon
         "epsilons": [0.1, 0.05],
     }
     kept = measure_point(content)
-    monkeypatch.setattr("colme.experiment.size.DEFAULT_LIMIT", 1)
+    monkeypatch.setattr("colme.experiment.scenario.DEFAULT_LIMIT", 1)
     folded = measure_point(content)
     assert list(folded) == list(kept)
     for name, values in kept.items():

@@ -9,10 +9,11 @@ import math
 import operator
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 LARGEST_SAMPLE = 1e150
 """Numbers beyond this overflow when they are weighted and summed."""
@@ -29,11 +30,8 @@ class _Rule(NamedTuple):
     is_open: bool = False
 
 
-class _Number:
-    """A check of real numbers.
-
-    Called with the name and the value of an argument, it returns the value as a float, or raises
-    ValueError if it is not finite or breaks a rule.
+def _number(rules: tuple[_Rule, ...], name: str, value: SupportsFloat) -> float:
+    """Return an argument as a float; raise ValueError if it is not finite or breaks a rule.
 
     Examples
     --------
@@ -43,38 +41,20 @@ class _Number:
     Traceback (most recent call last):
     ValueError: delta is a probability of failure in (0, 1); received 1
     """
-
-    def __init__(self, *rules: _Rule) -> None:
-        self._rules = rules
-
-    def __call__(self, name: str, value: SupportsFloat) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must be a finite number; received {value!r}") from None
-        if not math.isfinite(number):
-            raise ValueError(f"{name} must be a finite number; received {number}")
-        for allowed, low, high, is_open in self._rules:
-            if not low <= number <= high or (is_open and number in (low, high)):
-                raise ValueError(f"{name} {allowed}; received {number:g}")
-        return number
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a finite number; received {value!r}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number; received {number}")
+    for allowed, low, high, is_open in rules:
+        if not low <= number <= high or (is_open and number in (low, high)):
+            raise ValueError(f"{name} {allowed}; received {number:g}")
+    return number
 
 
-_POSITIVE = _Rule("must be greater than 0", low=0, is_open=True)
-_SAMPLE = _Rule(
-    f"must be at most {LARGEST_SAMPLE:g} in size", low=-LARGEST_SAMPLE, high=LARGEST_SAMPLE
-)
-finite = _Number()
-positive = _Number(_POSITIVE)
-non_negative = _Number(_Rule("must be 0 or greater", low=0))
-sample = _Number(_SAMPLE)
-scale = _Number(_POSITIVE, _SAMPLE)
-risk = _Number(_Rule("is a probability of failure in (0, 1)", low=0, high=1, is_open=True))
-share = _Number(_Rule("is a share in [0, 1]", low=0, high=1))
-
-
-class _WholeNumber:
-    """A check of whole numbers, like `_Number`.
+def _whole_number(low: int, allowed: str, name: str, value: SupportsIndex) -> int:
+    """Return an argument as an int; raise ValueError if it is not whole, or below `low`.
 
     Examples
     --------
@@ -84,22 +64,31 @@ class _WholeNumber:
     Traceback (most recent call last):
     ValueError: horizon must be at least 1; received 0
     """
-
-    def __init__(self, rule: _Rule) -> None:
-        self._rule = rule
-
-    def __call__(self, name: str, value: SupportsIndex) -> int:
-        try:
-            number = operator.index(value)
-        except TypeError:
-            raise ValueError(f"{name} must be a whole number; received {value!r}") from None
-        if number < self._rule.low:
-            raise ValueError(f"{name} {self._rule.allowed}; received {number}")
-        return number
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number; received {value!r}") from None
+    if number < low:
+        raise ValueError(f"{name} {allowed}; received {number}")
+    return number
 
 
-non_negative_int = _WholeNumber(_Rule("must be 0 or greater", low=0))
-positive_int = _WholeNumber(_Rule("must be at least 1", low=1))
+_POSITIVE = _Rule("must be greater than 0", low=0, is_open=True)
+_SAMPLE = _Rule(
+    f"must be at most {LARGEST_SAMPLE:g} in size", low=-LARGEST_SAMPLE, high=LARGEST_SAMPLE
+)
+_RISK = _Rule("is a probability of failure in (0, 1)", low=0, high=1, is_open=True)
+
+# Each is called with the name and the value of an argument.
+finite = partial(_number, ())
+positive = partial(_number, (_POSITIVE,))
+non_negative = partial(_number, (_Rule("must be 0 or greater", low=0),))
+sample = partial(_number, (_SAMPLE,))
+scale = partial(_number, (_POSITIVE, _SAMPLE))
+risk = partial(_number, (_RISK,))
+share = partial(_number, (_Rule("is a share in [0, 1]", low=0, high=1),))
+non_negative_int = partial(_whole_number, 0, "must be 0 or greater")
+positive_int = partial(_whole_number, 1, "must be at least 1")
 
 
 def threads(value: SupportsIndex | None) -> int:
@@ -116,21 +105,30 @@ def threads(value: SupportsIndex | None) -> int:
     return number
 
 
-def labels(values: NDArray[Any], most: int | None = None) -> None:
-    """Raise ValueError unless all `values` are whole numbers 0, 1, 2, ... (below `most`).
+def labels(values: ArrayLike, n_agents: int, most: float = math.inf) -> NDArray[Any]:
+    """Return the labels as an array; raise ValueError unless each agent has one of 0, 1, 2, ...
+
+    Labels are below `most`.
 
     Examples
     --------
-    >>> labels(np.array([0, 2, 1]))
+    >>> labels([0, 2, 1], 3).tolist()
+    [0, 2, 1]
     """
-    whole = values.dtype.kind in "iu"
-    bad = values[(values < 0) | (values >= (np.inf if most is None else most))] if whole else values
+    array = np.asarray(values)
+    if array.shape != (n_agents,):
+        raise ValueError(
+            f"labels must hold one label for each of the {n_agents} agents; "
+            f"received shape {array.shape}"
+        )
+    bad = array[(array < 0) | (array >= most)] if array.dtype.kind in "iu" else array
     if bad.size:
-        limit = "" if most is None else f" below {most}"
+        limit = "" if most == math.inf else f" below {most}"
         raise ValueError(
             f"labels must be whole numbers 0, 1, 2, ...{limit}; received {bad.tolist()[:5]}: "
             "renumber them with numpy.unique(labels, return_inverse=True)[1]"
         )
+    return array
 
 
 def class_sizes(values: Sequence[int] | None, n_classes: int) -> NDArray[np.int64]:

@@ -1,20 +1,26 @@
-"""The only importer of numba: marks the rules and compiles the loops that call them.
+"""The only importer of numba: marks the rules, compiles the loops that call them, and keeps these.
 
-Without numba everything still runs, as plain Python; nothing here knows what is compiled.
+Lives here: compiling, and a cache on disk whose keys are made of all that machine code depends on.
+Without numba everything still runs, as plain Python.  Must not know what is compiled.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
+import hashlib
 import importlib
 import math
+import os
+import re
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
-
-from colme._kernel_cache import cache_directory, kernel_key, use_cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +40,7 @@ _LOG2_E = 1 / math.log(2)
 _LN2_HIGH = 0.693147180369123816490  # its last bits are zero, so that k times it is exact
 _LN2_LOW = 1.90821492927058770002e-10
 
+_PACKAGE = __name__.partition(".")[0]
 _rules: list[Callable[..., Any]] = []
 
 
@@ -110,7 +117,7 @@ def _build(function: Callable[P, R]) -> Callable[P, R] | None:
     directory = cache_directory(numba.config.CACHE_DIR)
     if directory is not None:
         use_cache(dispatcher, directory, kernel_key(function))
-    return _typed(dispatcher)
+    return dispatcher  # type: ignore[no-any-return]
 
 
 @functools.cache
@@ -156,6 +163,137 @@ def _vectorise_exponential(numba: Any) -> None:
 exponential.compiled_by = (_vectorise_exponential,)  # type: ignore[attr-defined]
 
 
-def _typed(function: Any) -> Callable[P, R]:
-    compiled_function: Callable[P, R] = function
-    return compiled_function
+def kernel_key(function: Callable[..., Any]) -> str:
+    """Return a digest of a function and of everything in the package that it reaches.
+
+    Comments, docstrings, line numbers and whatever the function does not use leave it as it is.
+    It follows from the objects that are there now: a rule replaced at run time gives another key.
+
+    Examples
+    --------
+    >>> kernel_key(lambda x: 2 * x) == kernel_key(lambda x: 3 * x)
+    False
+    """
+    digest = hashlib.sha256()
+    seen: set[int] = set()
+    pending: list[Any] = [function]
+    while pending:
+        found = pending.pop()
+        while hasattr(found, "__wrapped__") and not isinstance(found, type):
+            found = found.__wrapped__  # the Python function behind a kernel
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        text, reached = _described(found)
+        digest.update(text.encode())
+        pending.extend(reached)
+    return digest.hexdigest()[:32]
+
+
+def _described(found: Any) -> tuple[str, list[Any]]:
+    """Return all that compiled code may take from one object, and the objects that it names.
+
+    These are what a function calls or reads, and what fields of a named tuple are made of, in an
+    order that does not depend on chance.
+    """
+    text, scope = _constant(found), vars(sys.modules.get(getattr(found, "__module__", ""), sys))
+    types = getattr(found, "__annotations__", {}).values()
+    names = set(re.findall(r"\w+", " ".join(map(str, types))))
+    if isinstance(found, FunctionType):
+        scope, parts, codes = found.__globals__, [str(found.__defaults__)], [found.__code__]
+        for code in codes:
+            codes.extend(value for value in code.co_consts if isinstance(value, CodeType))
+            names.update(code.co_names)
+            # A docstring comes first among the constants.
+            constants = code.co_consts[code.co_consts[:1] == (found.__doc__,) :]
+            values = [_constant(value) for value in constants if not isinstance(value, CodeType)]
+            words = code.co_names, code.co_varnames, code.co_freevars
+            parts.append(f"{code.co_code.hex()} {values} {words}")
+        text = str(parts)
+    elif isinstance(found, type) and issubclass(found, enum.Enum):
+        text = str([(member.name, member.value) for member in found])
+    elif isinstance(found, type):
+        text = f"{getattr(found, '_fields', ())} {getattr(found, '_field_defaults', {})}"
+    if isinstance(found, type | FunctionType):  # with the module: files on disk name it
+        text = f"{found.__module__}.{found.__qualname__} {text}"
+    if not isinstance(found, FunctionType) and not hasattr(found, "_fields"):
+        return text, []
+    reached: list[Any] = []
+    for name in sorted(names):
+        value = scope.get(name)
+        if isinstance(value, ModuleType) and value.__name__.startswith(_PACKAGE):
+            reached += [vars(value)[part] for part in sorted(names) if part in vars(value)]
+        elif value is not None and not isinstance(value, ModuleType):
+            reached.append(value)
+    reached += [cell.cell_contents for cell in getattr(found, "__closure__", None) or ()]
+    # What stands in for a function in compiled code says so.
+    return text, reached + list(getattr(found, "compiled_by", ()))
+
+
+def _constant(value: Any) -> str:
+    """Return the same text for equal values in every process: `repr` does not order sets."""
+    if isinstance(value, dict):
+        return _constant(list(value.items()))
+    if isinstance(value, set | frozenset):
+        return f"set {sorted(map(_constant, value))}"
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__} {[_constant(one) for one in value]}"
+    return repr(value)
+
+
+def use_cache(dispatcher: Any, directory: Path, key: str) -> None:
+    """Let a function compiled by numba be kept in a folder, under that key.
+
+    numba's own cache goes by the time of the kernel's file, and so misses changes of the rules it
+    calls, and takes a new comment for a change.
+
+    Examples
+    --------
+    >>> import tempfile, numba
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     double = numba.njit(lambda x: 2 * x)
+    ...     use_cache(double, Path(folder), "key")
+    ...     double(3), len(list(Path(folder).glob("*.nbi")))
+    (6, 1)
+    """
+    caching = importlib.import_module("numba.core.caching")
+
+    locator = SimpleNamespace(
+        ensure_cache_path=functools.partial(directory.mkdir, parents=True, exist_ok=True),
+        get_cache_path=functools.partial(str, directory),
+        get_source_stamp=functools.partial(str, key),
+        get_disambiguator=functools.partial(str, key),
+    )
+
+    class Kept(caching.CompileResultCacheImpl):  # type: ignore[misc, name-defined]
+        def __init__(self, function: Any) -> None:
+            self._locator = locator
+            self._lineno = function.__code__.co_firstlineno
+            self._filename_base = self.get_filename_base(function.__qualname__, "")
+
+    class Cache(caching.FunctionCache):  # type: ignore[misc, name-defined]
+        _impl_class = Kept
+
+    dispatcher._cache = Cache(dispatcher.py_func)
+
+
+def cache_directory(chosen: str) -> Path | None:
+    """Return a folder for compiled kernels that can be written to, or None.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cache_directory(tempfile.gettempdir()).name
+    'colme-kernels'
+    """
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    places = [Path(chosen)] if chosen else [Path(__file__).parent / "__pycache__", user]
+    for place in places:
+        directory = place / "colme-kernels"
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(directory, os.W_OK):
+            return directory
+    return None

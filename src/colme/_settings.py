@@ -7,8 +7,9 @@ errors in words.  Must not know what any table means.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
@@ -55,21 +56,42 @@ received 'wide'
     """Keys that exclude each other."""
 
     @classmethod
+    def override(cls, table: Any, flags: Mapping[str, Any]) -> Any:
+        """Return a table of a file, overridden by flags: a flag can only give a list of values.
+
+        A flag that chooses another alternative than the file, or another kind, replaces the whole
+        table.
+
+        Examples
+        --------
+        >>> from colme.experiment import ArrivalsSpec
+        >>> ArrivalsSpec.override({"rates": 0.5, "pattern": "poisson"}, {"batch": 10})
+        {'batch': 10}
+        >>> ArrivalsSpec.override({"rates": 0.5, "pattern": "poisson"}, {"rates": (2.0,)})
+        {'rates': 2.0, 'pattern': 'poisson'}
+        """
+        if not flags or not isinstance(table, dict | None):
+            return table  # the schema says what is wrong with it
+        given, table = dict(flags), table or {}
+        for key, value in flags.items():
+            kinds = get_args(cls.model_fields[key].annotation)
+            if not {PositiveOrEach, NonNegativeOrEach}.isdisjoint(kinds):
+                given[key] = value[0] if len(value) == 1 else value
+            elif kinds and isinstance(kinds[0], type) and issubclass(kinds[0], Table):
+                keys = [field.alias or name for name, field in kinds[0].model_fields.items()]
+                given[key] = [dict(zip(keys, row, strict=True)) for row in value]
+        chosen, before = given.keys() & cls.alternatives, table.keys() & cls.alternatives
+        kind = table.get("kind")
+        is_other = (chosen and chosen != before) or given.get("kind", kind) != kind
+        return given if is_other else table | given
+
+    @classmethod
     def make(cls, content: dict[str, Any]) -> Self:
         """Return the table that nested plain values describe; report all errors at once."""
         try:
             return cls.model_validate(content)
         except ValidationError as error:
             raise ValueError(explain(error)) from None
-
-    def _given(self, *names: str) -> dict[str, Any]:
-        """Return those of the keys that have a value other than None and False."""
-        values = {name: getattr(self, name) for name in names}
-        return {
-            name: value
-            for name, value in values.items()
-            if value is not None and value is not False
-        }
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

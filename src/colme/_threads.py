@@ -88,6 +88,7 @@ def share(
     >>> squares
     [0, 1, 4]
     """
-    for n_done, _ in enumerate(results(pool, work, pieces), start=1):
+    for n_done, future in enumerate([pool.submit(work, *piece) for piece in pieces], start=1):
+        future.result()
         if progress is not None:
             progress(n_done / len(pieces))

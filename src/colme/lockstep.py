@@ -15,8 +15,7 @@ from colme.agent import Agent
 from colme.algorithm import Algorithm, ClassTest
 from colme.messages import Reply
 from colme.results import Keep, Record, Trajectory
-from colme.samples import GivenSamples
-from colme.setup import Options, Setup
+from colme.setup import GivenSamples, Options, Setup
 
 
 def lockstep(

@@ -1,4 +1,4 @@
-"""What every simulation needs to know of its agents, checked.
+"""What every simulation needs to know of its agents and their samples, checked.
 
 Lives here: validation, once for all simulators.  Must not know how any of them runs.
 """
@@ -8,22 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
 from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, Weighting, resolve
+from colme.arrivals import check_arrivals
 from colme.bounds import Bound, Budget, choose_bound
 from colme.contacts import Contacts
 from colme.engine import Agents, Plan
 from colme.gossip import Gossip, Offers
-from colme.results import Record, Trajectory, count_type
+from colme.results import MOST_IN_INT16, Record, Trajectory
 from colme.rules import PAST_LENGTH, Choice
+from colme.summary import BlockViews
 
 _MOST_CLASSES = 4096
 """Labels index the class axis; far more classes than agents is a mistake."""
+_DEFAULT_RECORD = Record()
 
 
 class Options(TypedDict, total=False):
@@ -118,16 +121,22 @@ class Setup:
         longest_row = n_agents if contacts is None else contacts.size
         # An agent that never meets anybody else shares the risk among those it knows.
         budget = Budget(delta, n_agents if gossip else longest_row)
-        sigma, bound = options.get("sigma"), options.get("bound")
+        sigma: Any = options.get("sigma")
+        bound: Any = options.get("bound")
+        several = isinstance(bound, Iterable) and not isinstance(bound, str)
+        if several or (bound is None and np.ndim(sigma) == 1):
+            bounds = _bound_of_each(sigma, bound, chosen.class_test, budget.gamma, n_agents)
+        else:
+            bounds = (choose_bound(chosen.class_test, sigma, bound, budget.gamma),)
         return cls(
             algorithm=chosen,
             name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
-            bounds=_check_bounds(sigma, bound, chosen.class_test, budget.gamma, n_agents),
+            bounds=bounds,
             contacts=contacts,
             gossip=gossip,
             labels=np.zeros(n_agents, np.int64)
             if labels is None
-            else _check_labels(labels, n_agents),
+            else _check.labels(labels, n_agents, max(_MOST_CLASSES, n_agents)).astype(np.int64),
             budget=budget,
             longest_row=longest_row,
             by_model=chosen.weighting == Weighting.MODEL,
@@ -137,7 +146,7 @@ class Setup:
 
     def trajectory(self, runs: int, horizon: int, record: Record | None) -> Trajectory:
         """Return an empty trajectory, of what the record asks for."""
-        record = record or Record()
+        record = record or _DEFAULT_RECORD
         if record.likely_counts and not self.by_model:
             raise ValueError(
                 "a likely class is known only to algorithms that weigh by a model, like 'sharp'; "
@@ -147,7 +156,8 @@ class Setup:
         n_agents, n_classes = self.labels.size, int(self.labels.max()) + 1
         times = record.times(horizon, runs, n_agents, n_classes)
         # The loop works agent by agent, so memory is [agent, time]; readers see [time, agent].
-        shape, kind = (runs, n_agents, times.size), count_type(n_agents)
+        shape = runs, n_agents, times.size
+        kind = np.int16 if n_agents <= MOST_IN_INT16 else np.int32
         class_counts, likely_counts = (
             np.empty((*shape, n_classes), kind).swapaxes(1, 2) if kept else None
             for kept in (record.class_counts, record.likely_counts)
@@ -192,20 +202,14 @@ class Setup:
         return Plan(choice, agents, self.longest_row, self.by_model, blocks, n_threads, length)
 
 
-def _check_bounds(
-    sigma: float | Sequence[float] | NDArray[np.float64] | None,
-    bound: Bound | Iterable[Bound] | None,
-    class_test: ClassTest,
-    gamma: float,
-    n_agents: int,
+def _bound_of_each(
+    sigma: Any, bound: Any, class_test: ClassTest, gamma: float, n_agents: int
 ) -> tuple[Bound, ...]:
-    """Return one bound for all agents or one for each, at the risk that is left for it."""
-    if bound is None and sigma is not None and np.ndim(sigma) == 1:
-        each = [choose_bound(class_test, float(one), None, gamma) for one in sigma]  # type: ignore[union-attr]
-    elif isinstance(bound, str) or not isinstance(bound, Iterable):
-        return (choose_bound(class_test, sigma, bound, gamma),)  # type: ignore[arg-type]
+    """Return the bounds of agents that have one each, at the risk that is left for it."""
+    if bound is None:
+        each = [choose_bound(class_test, float(one), None, gamma) for one in sigma]
     else:
-        each = [choose_bound(class_test, sigma, one, gamma) for one in bound]  # type: ignore[arg-type]
+        each = [choose_bound(class_test, sigma, one, gamma) for one in bound]
     if len(each) != n_agents:
         raise ValueError(
             "sigma or bound must be one, or one for each of the "
@@ -221,12 +225,86 @@ def _name_of(algorithm: Algorithm) -> str:
     return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"
 
 
-def _check_labels(labels: ArrayLike, n_agents: int) -> NDArray[np.int64]:
-    values = np.asarray(labels)
-    if values.shape != (n_agents,):
-        raise ValueError(
-            f"labels must hold one label for each of the {n_agents} agents; "
-            f"received shape {values.shape}"
+@dataclass(frozen=True, eq=False)
+class GivenSamples:
+    """Samples[run, k, agent], and how many arrive at each step; None: one.
+
+    Examples
+    --------
+    >>> given = GivenSamples.of(np.zeros((6, 2)), arrivals=3)
+    >>> given.samples.shape, given.horizon
+    ((1, 6, 2), 2)
+    """
+
+    samples: NDArray[np.float64]
+    arrivals: NDArray[np.int32] | None
+    runs: int
+    horizon: int
+    n_agents: int
+
+    @classmethod
+    def of(cls, samples: ArrayLike, arrivals: int | ArrayLike | None = None) -> GivenSamples:
+        """Check both."""
+        try:
+            values = np.ascontiguousarray(samples, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("samples must be an array of numbers [run, time, agent]") from None
+        if values.ndim == 2:
+            values = values[np.newaxis]
+        if values.ndim != 3 or 0 in values.shape:
+            raise ValueError(
+                "samples must have axes [run, time, agent] (or [time, agent]), none of them empty; "
+                f"received shape {np.shape(samples)}"
+            )
+        largest = max(-values.min(), values.max())  # NaN if any is; no copy of a large array
+        if not largest <= _check.LARGEST_SAMPLE:
+            usable = np.abs(values) <= _check.LARGEST_SAMPLE
+            run, time, agent = np.argwhere(~usable)[0]
+            raise ValueError(
+                f"samples must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
+                f"{values[run, time, agent]} at run {run}, time {time}, agent {agent}: "
+                "drop or repair it first"
+            )
+        runs, horizon, n_agents = values.shape
+        if arrivals is None:
+            return cls(values, None, runs, horizon, n_agents)
+        counts = _check_arrivals(arrivals, values)
+        return cls(values, counts, runs, counts.shape[1], n_agents)
+
+    def arrivals_of(self, run: int) -> NDArray[np.int32] | None:
+        """Return how many samples arrive[time, agent] in one run; None: one at each step."""
+        if self.arrivals is None:
+            return None
+        arrivals: NDArray[np.int32] = self.arrivals[run if self.arrivals.shape[0] > 1 else 0]
+        return arrivals
+
+    def views(self, run: int, bounds: Sequence[Bound], *, with_squares: bool) -> BlockViews:
+        """Return the views of one run, in one block."""
+        return BlockViews(
+            self.samples[run],
+            bounds,
+            self.horizon,
+            longest=self.horizon,
+            arrivals=None if self.arrivals is None else self.arrivals_of(run),
+            with_squares=with_squares,
         )
-    _check.labels(values, max(_MOST_CLASSES, n_agents))
-    return values.astype(np.int64)
+
+
+def _check_arrivals(arrivals: int | ArrayLike, samples: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return arrivals[run or 1, time, agent], for which there are enough samples."""
+    runs, n_samples, n_agents = samples.shape
+    if np.ndim(arrivals) == 0:
+        batch = _check.positive_int("arrivals", arrivals)  # type: ignore[arg-type]
+        if batch > n_samples:
+            raise ValueError(
+                f"batches of {batch} need as many samples; received {n_samples} of each agent"
+            )
+        return np.full((1, n_samples // batch, n_agents), batch, np.int32)
+    values = check_arrivals(arrivals, runs, n_agents)
+    needed = int(values.sum(axis=1).max())
+    if needed > n_samples:
+        raise ValueError(
+            f"arrivals ask for {needed} samples of one agent; received {n_samples} of each: draw "
+            "them with problem.draw(..., arrivals=arrivals)"
+        )
+    return values

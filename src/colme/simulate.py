@@ -7,6 +7,7 @@ results go.  Must not know plots or tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Unpack
 
@@ -20,11 +21,10 @@ from colme.bounds import Bound
 from colme.contacts import Contacts
 from colme.engine import run_all
 from colme.gossip import Gossip
-from colme.large.cost import Cost
+from colme.large import Cost
 from colme.problem import Problem
 from colme.results import Digest, Fold, Keep, Record, Trajectory
-from colme.samples import GivenSamples
-from colme.setup import Options, Setup
+from colme.setup import GivenSamples, Options, Setup
 from colme.summary import BlockViews, bytes_per_view
 
 
@@ -117,7 +117,7 @@ def simulate(
     run_all(
         plan,
         given.runs,
-        lambda run: given.views(run, setup.bounds, with_squares=setup.needs_squares),
+        partial(given.views, bounds=setup.bounds, with_squares=setup.needs_squares),
         setup.offers,
         Keep(trajectory),
         progress,

@@ -45,6 +45,11 @@ def say_finished(name: str, seconds: float) -> None:
     err.print(f"{name}: {seconds:.1f} s")
 
 
+def say(sentence: str) -> None:
+    """Print a sentence, which the terminal may break anywhere."""
+    out.print(sentence, soft_wrap=True)
+
+
 def print_json(value: Any) -> None:
     """Print one line of JSON."""
     sys.stdout.write(json.dumps(value) + "\n")

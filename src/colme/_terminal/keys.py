@@ -11,17 +11,17 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from colme._terminal.console import out
+from colme._terminal.console import out, say
 
 
 def print_authority(made: dict[str, Any]) -> None:
     """Print where a fleet's authority is and what comes next."""
-    _say(
+    say(
         f"The authority of fleet {made['fleet']} is in {made['folder']}, valid for "
         f"{made['days']} days."
     )
-    _say("Keep that folder private, and keep a copy: no device needs it, all depend on it.")
-    _say(f"Next: colme keys issue {quote(made['folder'])} NAME [NAME ...]")
+    say("Keep that folder private, and keep a copy: no device needs it, all depend on it.")
+    say(f"Next: colme keys issue {quote(made['folder'])} NAME [NAME ...]")
 
 
 def print_issued(made: dict[str, Any]) -> None:
@@ -32,14 +32,10 @@ def print_issued(made: dict[str, Any]) -> None:
     for name, folder in made["issued"].items():
         table.add_row(name, folder)
     out.print(table)
-    _say(f"Valid for {made['days']} days. Copy each folder to its device, and to no other.")
+    say(f"Valid for {made['days']} days. Copy each folder to its device, and to no other.")
     if made["hosts"]:
-        _say(f"Other machines can connect to them as {', '.join(made['hosts'])}.")
+        say(f"Other machines can connect to them as {', '.join(made['hosts'])}.")
     else:
-        _say("They can connect to others; let other machines connect to them with --host.")
+        say("They can connect to others; let other machines connect to them with --host.")
     if made["members"] > len(made["issued"]):
-        _say("Copy the file members again to the router, too: it lists whom the router lets in.")
-
-
-def _say(sentence: str) -> None:
-    out.print(sentence, soft_wrap=True)
+        say("Copy the file members again to the router, too: it lists whom the router lets in.")

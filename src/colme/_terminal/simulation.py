@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.table import Table
 
 from colme._terminal.console import err, out
 from colme.experiment import Experiment
+from colme.problem import Problem
 
 _N_STEPS_SHOWN = 4
 
@@ -41,47 +41,18 @@ def _duration(seconds: float) -> str:
 
 
 def print_summary(
-    experiment: Experiment,
-    sizes: NDArray[np.int64],
-    rows: list[dict[str, Any]],
-    files: dict[str, Path],
+    experiment: Experiment, problem: Problem, rows: list[dict[str, Any]], files: dict[str, Path]
 ) -> None:
     """Print when the algorithms of an experiment identified classes and converged."""
-    classes = ", ".join(
-        f"{mean:g} ({size} agents)"
-        for mean, size in zip(experiment.problem.class_means, sizes, strict=False)
-    )
+    sizes = np.bincount(problem.labels)
+    means = zip(experiment.problem.class_means, sizes, strict=False)
+    classes = ", ".join(f"{mean:g} ({size} agents)" for mean, size in means)
     out.print(
         f"{sizes.sum()} agents in classes {classes}; {experiment.runs} runs of "
         f"{experiment.horizon} steps; delta = {experiment.delta:g}",
     )
-    for row in rows[:1]:
-        if "samples_per_step" in row:
-            out.print(f"{row['samples_per_step']:.3g} samples per step and agent")
-    out.print(_summary_table(experiment, rows))
-    for row in rows:
-        if "error_over_time" in row:
-            out.print(_errors_table(row["algorithm"], row["error_over_time"]))
-    for row in rows:
-        if "likely_identification_time" in row:
-            cell = _cell(row["likely_identification_time"]["all"])
-            out.print(
-                f"{row['algorithm']}: likely class right from {cell} on; nothing is guaranteed of "
-                f"it{_promise(experiment)}",
-            )
-    for path in files.values():
-        out.print(f"kept {path}")
-
-
-def _promise(experiment: Experiment) -> str:
-    """Return what is guaranteed of classes, if their bounds hold at all times at once."""
-    asymptotic = experiment.bound is not None and experiment.bound.kind == "asymptotic"
-    if experiment.drift is not None or asymptotic:
-        return ""
-    return ", while the class identified above is, with probability 1 - delta/8"
-
-
-def _summary_table(experiment: Experiment, rows: list[dict[str, Any]]) -> Table:
+    if "samples_per_step" in rows[0]:
+        out.print(f"{rows[0]['samples_per_step']:.3g} samples per step and agent")
     table = Table(title="average ± std (max) over agents and runs", title_justify="left")
     table.add_column("algorithm", no_wrap=True, min_width=max(map(len, experiment.algorithms)))
     names = ["class identified", *(f"error <= {epsilon:g}" for epsilon in experiment.epsilons)]
@@ -92,9 +63,25 @@ def _summary_table(experiment: Experiment, rows: list[dict[str, Any]]) -> Table:
         identified = row["identification_time"]
         times = [by_class["all"] for by_class in row["convergence_time"].values()]
         errors = [*row.get("error_before_change", {}).values(), row["final_error"]]
-        cells = [_cell(identified and identified["all"]), *map(_cell, times)]
-        table.add_row(row["algorithm"], *cells, *map(_error, errors))
-    return table
+        cells = [identified and identified["all"], *times, *errors]
+        table.add_row(row["algorithm"], *map(_cell, cells))
+    out.print(table)
+    for row in rows:
+        if "error_over_time" in row:
+            out.print(_errors_table(row["algorithm"], row["error_over_time"]))
+    # What is guaranteed of classes, if their bounds hold at all times at once.
+    asymptotic = experiment.bound is not None and experiment.bound.kind == "asymptotic"
+    promise = ", while the class identified above is, with probability 1 - delta/8"
+    promise = "" if experiment.drift is not None or asymptotic else promise
+    for row in rows:
+        if "likely_identification_time" in row:
+            cell = _cell(row["likely_identification_time"]["all"])
+            out.print(
+                f"{row['algorithm']}: likely class right from {cell} on; nothing is guaranteed of "
+                f"it{promise}",
+            )
+    for path in files.values():
+        out.print(f"kept {path}")
 
 
 def _errors_table(name: str, errors: dict[str, Any]) -> Table:
@@ -105,20 +92,17 @@ def _errors_table(name: str, errors: dict[str, Any]) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     last = len(errors["step"]) - 1
     for i in sorted({last * part // _N_STEPS_SHOWN for part in range(1, _N_STEPS_SHOWN + 1)}):
-        cells = [_error(errors[key][i]) for key in ("mean", "median", "q99", "max")]
+        cells = [_cell(errors[key][i]) for key in ("mean", "median", "q99", "max")]
         shares = [f"{share[i]:.2%}" for share in errors["wrong_share"].values()]
         table.add_row(str(errors["step"][i]), *cells, *shares)
     return table
 
 
-def _error(error: float | None) -> str:
-    return "-" if error is None else f"{error:.2g}"
-
-
-def _cell(spread: dict[str, float] | None) -> str:
-    if spread is None:
-        return "-"
-    if spread["within_horizon"] == 0:
+def _cell(value: dict[str, float] | float | None) -> str:
+    """Return an error, or the spread of times, in a few characters."""
+    if not isinstance(value, dict):
+        return "-" if value is None else f"{value:.2g}"
+    if value["within_horizon"] == 0:
         return "not within the horizon"
-    late = "" if spread["within_horizon"] == 1 else f", {spread['within_horizon']:.0%} of agents"
-    return f"{spread['avg']:.0f} ± {spread['std']:.0f} ({spread['max']:.0f}){late}"
+    late = "" if value["within_horizon"] == 1 else f", {value['within_horizon']:.0%} of agents"
+    return f"{value['avg']:.0f} ± {value['std']:.0f} ({value['max']:.0f}){late}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.table import Table
 
-from colme._terminal.console import err, out, progress
+from colme._terminal.console import err, out, progress, say
 from colme.sweep import Outcome
 
 _LINES = 10
@@ -42,14 +42,14 @@ def show_points(n_points: int) -> Iterator[Callable[[int, int], None]]:
 def print_outcome(outcome: Outcome, keys: Sequence[str], seconds: float) -> None:
     """Print what a sweep did, and a first query on its results."""
     if outcome.n_rows is None:
-        _say(f"{outcome.path} holds all {outcome.n_points} points of this sweep already")
+        say(f"{outcome.path} holds all {outcome.n_points} points of this sweep already")
         return
     found = f", {outcome.n_found} of them before" if outcome.n_found else ""
-    _say(f"{outcome.n_points} points measured{found}: {seconds:.1f} s")
-    _say(f"{outcome.n_rows} rows in {outcome.path}; for instance:")
+    say(f"{outcome.n_points} points measured{found}: {seconds:.1f} s")
+    say(f"{outcome.n_rows} rows in {outcome.path}; for instance:")
     names = ", ".join(f'"{key}"' for key in keys)
     path = str(outcome.path).replace("'", "''")
-    _say(
+    say(
         f"  SELECT {names}, algorithm, avg(final_error_mean) FROM '{path}' "
         f"GROUP BY ALL ORDER BY ALL"
     )
@@ -57,7 +57,7 @@ def print_outcome(outcome: Outcome, keys: Sequence[str], seconds: float) -> None
 
 def print_points(rows: Sequence[dict[str, Any]]) -> None:
     """Print the values of the points of a sweep, the first and the last of many."""
-    _say(f"{len(rows)} points")
+    say(f"{len(rows)} points")
     table = Table("point", *rows[0], box=None)
     lines = [(str(number), *map(str, row.values())) for number, row in enumerate(rows)]
     if len(lines) > _SHOWN:
@@ -73,7 +73,3 @@ def say_resumable(target: Path) -> None:
     if journal.exists():
         words = f"finished points are kept in {journal}: the same command continues from there"
         err.print(f"colme: {words}", soft_wrap=True)
-
-
-def _say(words: str) -> None:
-    out.print(words, soft_wrap=True)

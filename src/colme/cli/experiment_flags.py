@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Group
 
+from colme._settings import Table
 from colme.cli.schema_flags import flags_of
 from colme.experiment import (
     ArrivalsSpec,
@@ -27,6 +28,15 @@ _CONTACTS = Group("Contacts", sort_key=4)
 BOUND = Group("Bound", sort_key=5)
 _DRIFT = Group("Drift", sort_key=6)
 OUTPUT = Group("Output", sort_key=7)
+
+TABLES: dict[str, type[Table]] = {
+    "problem": ProblemSpec,
+    "arrivals": ArrivalsSpec,
+    "contacts": ContactsSpec,
+    "bound": BoundSpec,
+    "drift": DriftSpec,
+}
+"""The tables of a file, by name."""
 
 if TYPE_CHECKING:
     ProblemFlags = dict[str, Any]

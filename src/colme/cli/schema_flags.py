@@ -1,7 +1,6 @@
 """Flags of the command line from the schema of settings.
 
-Lives here: how a table of settings becomes a group of flags, and how flags override a file.  Must
-not know any setting.
+Lives here: how a table of settings becomes a group of flags.  Must not know any setting.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def flags_of(
 
 
 def read_flags(schema: type[Table], flags: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the settings that flags give, as a file would: see the two kinds of lists.
+    """Return the settings that flags give, as a file would.
 
     Examples
     --------
@@ -79,59 +78,22 @@ def read_flags(schema: type[Table], flags: Mapping[str, Any] | None) -> dict[str
     >>> read_flags(ProblemSpec, {"sigma": (0.5,), "changes": ((9, 0, 1, 0.5),)})
     {'sigma': 0.5, 'changes': [{'at': 9, 'from': 0, 'to': 1, 'share': 0.5}]}
     """
-    given = dict(flags or {})
-    for key, value in given.items():
-        kind = _plain_type(schema.model_fields[key].annotation)
-        if kind in (PositiveOrEach, NonNegativeOrEach) and len(value) == 1:
-            given[key] = value[0]
-        elif (table := _table_in(kind)) is not None:
-            keys = [field.alias or name for name, field in table.model_fields.items()]
-            given[key] = [dict(zip(keys, row, strict=True)) for row in value]
-    return given
-
-
-def override(schema: type[Table], table: Any, flags: Mapping[str, Any] | None) -> Any:
-    """Return a table of a file, overridden by the flags given.
-
-    A flag that chooses another alternative than the file replaces the whole table.
-
-    Examples
-    --------
-    >>> from colme.experiment import ArrivalsSpec
-    >>> override(ArrivalsSpec, {"rates": 0.5, "pattern": "poisson"}, {"batch": 10})
-    {'batch': 10}
-    >>> override(ArrivalsSpec, {"rates": 0.5, "pattern": "poisson"}, {"rates": (2.0,)})
-    {'rates': 2.0, 'pattern': 'poisson'}
-    """
-    given = read_flags(schema, flags)
-    if not given or not isinstance(table, dict | None):
-        return table  # the schema says what is wrong with it
-    table = table or {}
-    chosen, before = given.keys() & schema.alternatives, table.keys() & schema.alternatives
-    return given if chosen and chosen != before else table | given
-
-
-def _plain_type(annotation: Any) -> Any:
-    """Return the type of a setting that may be left out."""
-    return get_args(annotation)[0] if NoneType in get_args(annotation) else annotation
-
-
-def _table_in(kind: Any) -> type[Table] | None:
-    """Return the table that a list holds; None if it holds something else."""
-    first = get_args(kind)[0] if get_origin(kind) is tuple else None
-    return first if isinstance(first, type) and issubclass(first, Table) else None
+    settings: dict[str, Any] = schema.override({}, flags or {})
+    return settings
 
 
 def _flag_type(annotation: Any) -> Any:
     """Return the type of a setting's flag; None if it has none."""
-    kind = _plain_type(annotation)
+    kinds = get_args(annotation)
+    kind = kinds[0] if NoneType in kinds else annotation
     if kind in (PositiveOrEach, NonNegativeOrEach):
         return tuple[float, ...]
     if isinstance(kind, type) and issubclass(kind, Table):
         return None
-    if (table := _table_in(kind)) is not None:
-        inner = tuple(field.annotation for field in table.model_fields.values())
-        return tuple.__class_getitem__((tuple.__class_getitem__(inner), ...))
+    first = get_args(kind)[0] if get_origin(kind) is tuple else None
+    if isinstance(first, type) and issubclass(first, Table):  # a row for each table of a list
+        row = tuple(field.annotation for field in first.model_fields.values())
+        return tuple.__class_getitem__((tuple.__class_getitem__(row), ...))
     return annotation
 
 

@@ -5,6 +5,7 @@ Lives here: its flags, and what they override.  Must not know how anything is co
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,12 +13,12 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from colme import _terminal
-from colme._settings import Table
 from colme._terminal.simulation import print_summary, say_cost
 from colme.cli.experiment_flags import (
     BOUND,
     OUTPUT,
     RUNNING,
+    TABLES,
     ArrivalFlags,
     BoundFlags,
     ContactFlags,
@@ -25,28 +26,13 @@ from colme.cli.experiment_flags import (
     ProblemFlags,
     RunFlags,
 )
-from colme.cli.schema_flags import override
-from colme.experiment import (
-    ArrivalsSpec,
-    BoundSpec,
-    ContactsSpec,
-    DriftSpec,
-    Experiment,
-    ProblemSpec,
-)
+from colme.experiment import Experiment, summarise
 from colme.experiment.duration import estimate_seconds
 from colme.neighbours import METHODS
 from colme.results import Trajectory, check_path
 
 _flat = Parameter(name="*")
 _Range = Annotated[tuple[float, float], Parameter(name="--range", group=BOUND)]
-_TABLES: dict[str, type[Table]] = {
-    "problem": ProblemSpec,
-    "arrivals": ArrivalsSpec,
-    "contacts": ContactsSpec,
-    "bound": BoundSpec,
-    "drift": DriftSpec,
-}
 
 
 def simulate(
@@ -66,30 +52,20 @@ def simulate(
 ) -> None:
     """Run algorithms on a problem and print when they identify classes and converge.
 
-    The experiment comes from flags, from a TOML file, or from a file with flags that override
-    it.  Examples:
+    The experiment comes from flags, from a TOML file, or from a file with flags that override it.
+    Examples, the last with random arrivals, few contacts and means that change half-way:
 
-        colme simulate --class-means 0.2 0.4 0.8 --agents 200 --sigma 0.5 --runs 5
-
-        colme simulate --class-means 0.2 0.8 --agents 50 --noise bernoulli
-        --algorithm local oracle sharp --json
+        colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --algorithm oracle sharp
 
         colme simulate experiment.toml --runs 100 --out run-{algorithm}.nc
 
-    Replies that carry four summaries of others; samples at random times, to agents that know
-    few others; another bound; means that change
-    half-way, with streams that restart:
+        colme simulate --class-means 0.2 0.8 --agents 50 --noise bernoulli
+        --bound empirical-bernstein --json
 
         colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --relays 4
 
         colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5 --rates-between 0.1 10
-        --pattern poisson --contacts 10 --gossip
-
-        colme simulate --class-means 0.2 0.8 --agents 50 --noise bernoulli
-        --bound empirical-bernstein
-
-        colme simulate --class-means 0.2 0.8 --agents 50 --sigma 0.5
-        --change 1000 0 1 0.5 --restart
+        --pattern poisson --contacts 10 --gossip --change 1000 0 1 0.5 --restart
 
     Parameters
     ----------
@@ -107,43 +83,36 @@ def simulate(
     json
         Print the summary as JSON.
     """
-    content = {} if experiment is None else Experiment.read(experiment)
-    content.setdefault("problem", {})
+    content = {"problem": {}} | ({} if experiment is None else Experiment.read(experiment))
     if sample_range is not None:
         bound = (bound or {}) | dict(zip(("low", "high"), sample_range, strict=True))
-    _override_tables(content, problem, arrivals, contacts, bound, drift)
-    chosen = Experiment.make(override(Experiment, content, running))
-    files = {} if out is None else _files(chosen.algorithms, out)
-    _run(chosen, files, threads, json)
-
-
-def _override_tables(content: dict[str, Any], *flags: dict[str, Any] | None) -> None:
-    """Override the tables of a file; another kind of bound replaces its whole table."""
-    for (name, schema), given in zip(_TABLES.items(), flags, strict=True):
-        if given:
-            table = content.get(name)
-            if isinstance(table, dict) and given.get("kind") not in (None, table.get("kind")):
-                table = None
-            content[name] = override(schema, table, given)
+    tables = zip(TABLES.items(), (problem, arrivals, contacts, bound, drift), strict=True)
+    for (name, schema), flags in tables:
+        if flags:
+            content[name] = schema.override(content.get(name), flags)
+    chosen = Experiment.make(Experiment.override(content, running or {}))
+    _run(chosen, {} if out is None else _files(chosen.algorithms, out), threads, json)
 
 
 def _run(chosen: Experiment, files: dict[str, Path], threads: int | None, as_json: bool) -> None:
     size = chosen.size(bool(files), threads)
-    size.check()
+    if size.is_large:
+        size.check()
     scenario, rows = chosen.build(size), []
     if size.is_long:
         say_cost(size.bytes, estimate_seconds(scenario, threads))
-    with _terminal.progress(parts=chosen.algorithms) as show:
+    seen = _terminal.err.is_terminal
+    with _terminal.progress(parts=chosen.algorithms) if seen else nullcontext() as show:
         for name in chosen.algorithms:
-            result = scenario.run(name, threads=threads, progress=partial(show, name))
-            rows.append(scenario.summarise(result))
+            result = scenario.run(name, threads=threads, progress=show and partial(show, name))
+            rows.append(summarise(scenario.measure(result)))
             if isinstance(result, Trajectory) and files:
                 result.save(files[name])
     if as_json:
         plain: dict[str, Any] = chosen.model_dump(mode="json", by_alias=True)
         _terminal.print_json({"experiment": plain, "results": rows})
     else:
-        print_summary(chosen, scenario.problem.class_sizes, rows, files)
+        print_summary(chosen, scenario.problem, rows, files)
 
 
 def _files(names: tuple[str, ...], out: str) -> dict[str, Path]:

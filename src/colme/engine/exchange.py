@@ -15,7 +15,7 @@ from colme._compile import compiled, kernel
 from colme.engine.inputs import Agents, Block, Output
 from colme.engine.outcome import Left, conclude
 from colme.engine.steps import Asked, begin, drop, expect, meet, perceive, weigh
-from colme.engine.workspace import RowIndex, Workspace, write_bookmark
+from colme.engine.workspace import RowIndex, write_bookmark
 from colme.model import Model, Scratch, update_peers
 from colme.rules import Choice, Past, Row, Turn, pick_relays, take_turn, test_remembered
 from colme.summary import View, set_view, view_at
@@ -94,7 +94,7 @@ def _slices(views: View[Any], a: int) -> View[Any]:
 
 
 @compiled
-def row_of(fleet: Workspace, a: int) -> Row:
+def row_of(fleet: Any, a: int) -> Row:
     """Return the row of one agent.
 
     Examples
@@ -113,13 +113,13 @@ def row_of(fleet: Workspace, a: int) -> Row:
 
 
 @compiled
-def _index_of(fleet: Workspace, a: int) -> RowIndex:
+def _index_of(fleet: Any, a: int) -> RowIndex:
     index = fleet.row_index
     return RowIndex(index.known[a], index.counted[a], index.members_of[a], index.same[a])
 
 
 @compiled
-def _past_of(fleet: Workspace, a: int) -> Past:
+def _past_of(fleet: Any, a: int) -> Past:
     return Past(fleet.past.counts[a], fleet.past.means[a])
 
 
@@ -128,7 +128,7 @@ def _prepare(
     choice: Choice,
     agents: Agents,
     block: Block,
-    fleet: Workspace,
+    fleet: Any,
     model: Model | None,
     mail: Mail,
     step: tuple[int, int],
@@ -169,9 +169,7 @@ def _entry_of(name: int, everyone: bool, n: int, known: NDArray[np.int64]) -> in
 
 
 @compiled
-def _reply(
-    choice: Choice, agents: Agents, block: Block, fleet: Workspace, mail: Mail, step: Any
-) -> None:
+def _reply(choice: Choice, agents: Agents, block: Block, fleet: Any, mail: Mail, step: Any) -> None:
     """Send agent a the view of the peer that it asks, and what that peer relays; step is (t, a)."""
     t, a = step
     l, mail.n_news[a] = mail.asked[a], 0
@@ -215,7 +213,7 @@ def _is_news(news: View[float], epoch: float, count: float) -> bool:
 def _learn(
     choice: Choice,
     agents: Agents,
-    fleet: Workspace,
+    fleet: Any,
     model: Model | None,
     mail: Mail,
     scratch: Scratch,
@@ -265,8 +263,8 @@ def exchange(
     choice: Choice,
     agents: Agents,
     block: Block,
-    fleet: Workspace,
-    models: Model | None,
+    fleet: Any,
+    models: Any,
     mail: Mail,
     steps: tuple[int, int],
     some: tuple[int, int],

@@ -38,8 +38,7 @@ class ViewSource(Protocol):
 
     Examples
     --------
-    >>> from colme.samples import GivenSamples
-    >>> from colme.setup import Setup
+    >>> from colme.setup import GivenSamples, Setup
     >>> bounds = Setup.of(2, "local", sigma=0.5).bounds
     >>> source: ViewSource = GivenSamples.of([[0.0, 1.0]]).views(0, bounds, with_squares=False)
     >>> source.open(n_steps=1)
@@ -173,8 +172,7 @@ def run_all(
     Examples
     --------
     >>> from colme.results import Keep
-    >>> from colme.samples import GivenSamples
-    >>> from colme.setup import Setup
+    >>> from colme.setup import GivenSamples, Setup
     >>> given, setup = GivenSamples.of([[0.0, 1.0], [2.0, 3.0]]), Setup.of(2, "local", sigma=0.5)
     >>> trajectory = setup.trajectory(runs=1, horizon=2, record=None)
     >>> def source_of(run):

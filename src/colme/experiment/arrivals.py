@@ -65,7 +65,7 @@ class ArrivalsSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        others = self._given("rates", "between", *_SETTINGS)
+        others = self.model_dump(include={"rates", "between", *_SETTINGS}, exclude_none=True)
         if self.batch is not None and others:
             raise ValueError(
                 "batch gives every agent the same number of samples at every step; received "
@@ -85,7 +85,7 @@ class ArrivalsSpec(Table):
         """Return the arrivals; rates that are drawn come from `seed`."""
         if self.batch is not None:
             return Arrivals.batches(self.batch)
-        settings = self._given(*_SETTINGS)
+        settings = self.model_dump(include={*_SETTINGS}, exclude_none=True)
         if self.between is not None:
             return Arrivals.between(*self.between, n_agents, self.seed, **settings)
         return Arrivals(1.0 if self.rates is None else self.rates, **settings)

@@ -45,8 +45,6 @@ BOUND_KINDS: Mapping[str, Callable[..., Bound]] = MappingProxyType(
 _PARAMETERS = ("n_opt", "n_min", "burn_in", "n_grid", "low", "high")
 _ANY_RISK = 0.05
 """Any value will do: a simulation divides the risk anew."""
-_BYTES_PER_COUNTED_VIEW = 16
-"""A view whose radius follows from the count: the mean and the mean square."""
 _BYTES_PER_STREAM = 400
 """State of a stream that is followed sample by sample, without windows and grids."""
 _BYTES_PER_WINDOW_SAMPLE = 32
@@ -101,7 +99,7 @@ class BoundSpec(Table):
                 f"kind must be one of {', '.join(BOUND_KINDS)}; received {self.kind!r}"
             )
         takes = [name for name in _PARAMETERS if name in self._takes()]
-        surplus = [name for name in self._given(*_PARAMETERS) if name not in takes]
+        surplus = [name for name in self._parameters() if name not in takes]
         if surplus:
             raise ValueError(
                 f"{self.kind} takes {', '.join(takes) or 'no parameter'}; "
@@ -112,7 +110,7 @@ class BoundSpec(Table):
     def build(self, problem: Problem, scales: list[float]) -> list[Bound]:
         """Return one bound for all agents, or one for each scale."""
         takes = self._takes()
-        values = self._given(*_PARAMETERS)
+        values = self._parameters()
         if "n_opt" in takes:
             values.setdefault("n_opt", STREAM_N_OPT)
         if "low" in takes:
@@ -121,6 +119,9 @@ class BoundSpec(Table):
         if "sigma" not in takes:
             return [make(**values, gamma=_ANY_RISK)]
         return [make(**values, sigma=sigma, gamma=_ANY_RISK) for sigma in scales]
+
+    def _parameters(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"kind"}, exclude_none=True)
 
     def _takes(self) -> set[str]:
         kind: Any = BOUND_KINDS[self.kind]
@@ -176,13 +177,13 @@ class DriftSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        chosen = self._given(*self.alternatives)
+        chosen = self.model_dump(include={*self.alternatives}, exclude_defaults=True)
         if len(chosen) != 1:
             raise ValueError(
                 "give one of window, discount and restart = true; "
                 f"received {', '.join(chosen) or 'none'}"
             )
-        surplus = self._given("alarm", "detector")
+        surplus = self.model_dump(include={"alarm", "detector"}, exclude_none=True)
         if surplus and not self.restart:
             raise ValueError(
                 "alarm and detector go with restart = true; "
@@ -192,7 +193,7 @@ class DriftSpec(Table):
 
     def wrap(self, bound: Bound) -> Bound:
         """Return the bound, made to forget in this way."""
-        settings = self._given("alarm", "detector", "revisit")
+        settings = self.model_dump(include={"alarm", "detector", "revisit"}, exclude_none=True)
         if self.window is not None:
             return Windowed(bound, self.window, **settings)
         if self.discount is not None:
@@ -203,20 +204,16 @@ class DriftSpec(Table):
 def bounds_of(
     problem: Problem, class_test: ClassTest, bound: BoundSpec | None, drift: DriftSpec | None
 ) -> dict[str, Any]:
-    """Return the argument of `simulate` that describes the noise: `sigma` alone, or `bound`.
+    """Return the argument of `simulate` that follows from a bound, a drift or both.
 
     Examples
     --------
     >>> problem = Problem.bernoulli([0.2, 0.8], n_agents=3)
-    >>> bounds_of(problem, ClassTest.OVERLAP, None, None)
-    {'sigma': 0.5}
     >>> bounds_of(problem, ClassTest.OVERLAP, BoundSpec(kind="laplace"), None)
     {'bound': Laplace(sigma=0.5, gamma=0.05)}
     """
     sigmas = problem.sigmas
     scales: list[float] = (sigmas[:1] if (sigmas == sigmas[0]).all() else sigmas).tolist()
-    if bound is None and drift is None:
-        return {"sigma": scales if len(scales) > 1 else problem.sigma}
     if bound is None:
         each: list[Bound] = [default_bound(class_test, sigma, _ANY_RISK) for sigma in scales]
     else:
@@ -226,20 +223,23 @@ def bounds_of(
     return {"bound": each if len(each) > 1 else each[0]}
 
 
-def bytes_of(bound: BoundSpec | None, drift: DriftSpec | None) -> tuple[int, int]:
+def bytes_of(bound: BoundSpec | None, drift: DriftSpec | None) -> dict[str, int]:
     """Return the bytes of one agent's view at one step, and at most those of its stream's state.
+
+    Nothing is returned of bounds whose radius follows from the count.
 
     Examples
     --------
-    >>> bytes_of(None, None), bytes_of(None, DriftSpec(window=100))
-    ((16, 0), (64, 3600))
+    >>> bytes_of(None, DriftSpec(window=100))
+    {'bytes_per_view': 64, 'bytes_per_stream': 3600}
     """
     kind: Any = Counted if bound is None else BOUND_KINDS[bound.kind]
     if drift is None and issubclass(kind, Counted):
-        return _BYTES_PER_COUNTED_VIEW, 0
+        return {}
     window = 0 if drift is None else _BYTES_PER_WINDOW_SAMPLE * (drift.window or 0)
     grid = 0 if bound is None else _BYTES_PER_GRID_CELL * (bound.n_grid or Betting.n_grid)
-    return BYTES_PER_VIEW, window + max(_BYTES_PER_STREAM, grid)
+    n_bytes = window + max(_BYTES_PER_STREAM, grid)
+    return {"bytes_per_view": BYTES_PER_VIEW, "bytes_per_stream": n_bytes}
 
 
 def _range_of(problem: Problem) -> tuple[float, float] | None:

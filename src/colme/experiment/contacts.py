@@ -63,7 +63,7 @@ class ContactsSpec(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        chosen = self._given(*self.alternatives)
+        chosen = self.model_dump(include={*self.alternatives}, exclude_none=True)
         if len(chosen) != 1:
             raise ValueError(
                 "give one of size (how many agents each knows), graph (a file of edges), regular "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -21,15 +21,13 @@ from colme.experiment.arrivals import ArrivalsSpec
 from colme.experiment.bounds import BoundSpec, DriftSpec, bounds_of, bytes_of
 from colme.experiment.contacts import ContactsSpec
 from colme.experiment.problem import ProblemSpec
-from colme.experiment.scenario import Scenario
-from colme.experiment.size import Size
+from colme.experiment.scenario import Scenario, Size
 from colme.neighbours import METHODS
 from colme.results import Digest, Record, Trajectory
 
 _MOST_CHECKED = 20_000
 """Contacts of larger fleets are drawn only when they run."""
 
-T = TypeVar("T")
 Progress = Callable[[str, float], None]
 
 
@@ -119,7 +117,8 @@ class Experiment(Table):
                 f"{name} works on a graph: give contacts as graph, regular, probability or tree; "
                 f"received {received}"
             ]
-        surplus = list(self._given("arrivals", "bound", "drift", "eta", "within", "relays"))
+        only_by_row = ("arrivals", "bound", "drift", "eta", "within", "relays")
+        surplus = [name for name in only_by_row if getattr(self, name) is not None]
         surplus += ["problem.changes"] * bool(self.problem.changes)
         surplus += ["contacts.gossip"] * self.contacts.gossip
         if not surplus:
@@ -153,12 +152,15 @@ class Experiment(Table):
         False
         """
         weightings = [ALGORITHMS[name].weighting for name in self.algorithms if name in ALGORITHMS]
-        per_view, per_stream = bytes_of(self.bound, self.drift)
-        n_agents = row = self.problem.count_agents()
-        try:
-            row = n_agents if self.contacts is None else self.contacts.longest_row(n_agents)
-        except ValueError as error:  # a graph that cannot be read
-            raise ValueError(f"contacts: {error}") from None
+        n_agents = row = self.problem.n_agents or sum(self.problem.class_sizes or ())
+        bytes_each = {}
+        if self.bound or self.drift:
+            bytes_each = bytes_of(self.bound, self.drift)
+        if self.contacts is not None:
+            try:
+                row = self.contacts.longest_row(n_agents)
+            except ValueError as error:  # a graph that cannot be read
+                raise ValueError(f"contacts: {error}") from None
         needs_all_samples = {
             "a trajectory that is kept": keeps,
             "samples at uneven rates": self.arrivals is not None and self.arrivals.batch is None,
@@ -168,16 +170,15 @@ class Experiment(Table):
         reasons = [reason for reason, holds in needs_all_samples.items() if holds and weightings]
         return Size(
             n_agents,
-            self.horizon,
-            self.runs,
             row,
+            self.horizon,
+            runs=self.runs,
             n_classes=len(self.problem.class_means) + len(self.problem.changes),
             batch=1 if self.arrivals is None else self.arrivals.batch or 1,
             kept_for=reasons[0] if reasons else "",
             by_model=Weighting.MODEL in weightings,
             gossip=self.contacts is not None and self.contacts.gossip,
-            bytes_per_view=per_view,
-            bytes_per_stream=per_stream,
+            **bytes_each,
             methods=tuple(METHODS[name] for name in self.algorithms if name in METHODS),
             on_graph_alone=not weightings,
             threads=_check.threads(threads),
@@ -200,33 +201,37 @@ class Experiment(Table):
         >>> Experiment(problem=problem, arrivals=ArrivalsSpec(batch=5)).build().samples_per_step
         5.0
         """
-        faults: list[str] = []
-
-        def attempt(where: str, make: Callable[[], T]) -> T | None:
-            try:
-                return make()
-            except ValueError as error:
-                faults.append(f"{where}: {error}")
-                return None
-
-        if size is None:
-            size = self.size()
-            attempt("problem", replace(size, horizon=1, runs=1, longest_row=1).check)
-        problem = None if faults else attempt("problem", self.problem.build)
-        if problem is None:
-            raise ValueError(faults[0])
-        n, arrivals, contacts, gossip = problem.n_agents, None, None, None
+        is_checked, size = size is not None, size or self.size()
+        try:
+            if not is_checked:
+                replace(size, horizon=1, runs=1, longest_row=1).check()
+            problem = self.problem.build()
+        except ValueError as error:
+            raise ValueError(f"problem: {error}") from None
+        makers: list[tuple[str, Callable[[], Any]]] = []
         if self.arrivals is not None:
-            arrivals = attempt("arrivals", partial(self.arrivals.draw, self.horizon, n, self.runs))
+            draw = partial(self.arrivals.draw, self.horizon, problem.n_agents, self.runs)
+            makers.append(("arrivals", draw))
         if self.contacts is not None:
-            contacts = attempt("contacts", partial(self.contacts.build, n))
-            gossip = self.contacts.build_gossip()
-        where = "bound" if self.drift is None else "bound and drift"
-        for test in {ALGORITHMS[name].class_test for name in self.algorithms if name in ALGORITHMS}:
-            attempt(where, partial(bounds_of, problem, test, self.bound, self.drift))
+            makers.append(("contacts", partial(self.contacts.build, problem.n_agents)))
+        if self.bound or self.drift:
+            where = "bound" if self.drift is None else "bound and drift"
+            tests = {ALGORITHMS[one].class_test for one in self.algorithms if one in ALGORITHMS}
+            bounds = (partial(bounds_of, problem, test, self.bound, self.drift) for test in tests)
+            makers += [(where, make) for make in bounds]
+        built: dict[str, Any] = {}
+        faults: dict[str, None] = {}
+        for where, make in makers:
+            try:
+                built[where] = make()
+            except ValueError as error:
+                faults[f"{where}: {error}"] = None
         if faults:
-            raise ValueError("; ".join(dict.fromkeys(faults)))
-        return Scenario(self, size, problem, problem.cohorts, arrivals, contacts, gossip)
+            raise ValueError("; ".join(faults))
+        labels = problem.cohorts if problem.changes else problem.labels
+        arrivals, contacts = built.get("arrivals"), built.get("contacts")
+        gossip = None if self.contacts is None else self.contacts.build_gossip()
+        return Scenario(self, size, problem, labels, arrivals, contacts, gossip)
 
     def check(self) -> None:
         """Raise ValueError for what `build` would refuse, without drawing more than one step.
@@ -239,7 +244,7 @@ class Experiment(Table):
         ValueError: arrivals: rates must be one number or one for each of the 6 agents; received 2
         """
         less: dict[str, Any] = {"horizon": 1, "runs": 1}
-        if self.problem.count_agents() > _MOST_CHECKED:
+        if self.size().n_agents > _MOST_CHECKED:
             less["contacts"] = None
         self.model_copy(update=less).build()
 

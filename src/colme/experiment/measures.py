@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colme import metrics
 from colme.results import QUANTILES, Digest, Times, Trajectory
 
 _OPTIONAL = (
@@ -47,6 +46,8 @@ class Measures:
         agent has an estimate.
     error_over_time
         Quantiles of errors over agents, if a digest has them.
+    samples_per_step
+        The average number of samples that an agent received in a step.
 
     Examples
     --------
@@ -67,6 +68,7 @@ class Measures:
     errors_before_changes: Mapping[int, float | None]
     final_error: float | None
     error_over_time: Mapping[str, Any] | None
+    samples_per_step: float = 1.0
 
 
 def measure_result(
@@ -77,6 +79,7 @@ def measure_result(
     identifiable: bool = True,
     true_counts: ArrayLike | None = None,
     changes: tuple[int, ...] = (),
+    samples_per_step: float = 1.0,
 ) -> Measures:
     """Return what each agent achieved.
 
@@ -125,16 +128,16 @@ def measure_result(
         before,
         at_end,
         over_time,
+        samples_per_step,
     )
 
 
-def summarise(measures: Measures, samples_per_step: float = 1.0) -> dict[str, Any]:
+def summarise(measures: Measures) -> dict[str, Any]:
     """Return identification and convergence times, overall and per class, as plain values.
 
     Times of likely classes, which carry no guarantee, are listed separately if they were kept.
     Times beyond the horizon count as horizon + 1, and `within_horizon` is the share that is not.
-    Errors are averages over the agents that have an estimate.  `samples_per_step` is left out if
-    it is 1.
+    Errors are averages over the agents that have an estimate.
 
     Examples
     --------
@@ -156,7 +159,7 @@ def summarise(measures: Measures, samples_per_step: float = 1.0) -> dict[str, An
         "error_before_change": {str(step): error for step, error in before.items()},
         "final_error": measures.final_error,
         "error_over_time": measures.error_over_time,
-        "samples_per_step": None if samples_per_step == 1 else samples_per_step,
+        "samples_per_step": None if measures.samples_per_step == 1 else measures.samples_per_step,
     }
     return {key: value for key, value in summary.items() if value or key not in _OPTIONAL}
 
@@ -169,8 +172,12 @@ def _spreads(measures: Measures, times: Times | None) -> dict[str, Any] | None:
     for label in np.unique(measures.labels):
         parts[str(label)] = times[:, measures.labels == label]
     return {
-        key: vars(metrics.spread(part))
-        | {"within_horizon": float((part <= measures.horizon).mean())}
+        key: {
+            "avg": float(part.mean()),
+            "std": float(part.std()),
+            "max": float(part.max()),
+            "within_horizon": float((part <= measures.horizon).mean()),
+        }
         for key, part in parts.items()
     }
 

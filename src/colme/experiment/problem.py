@@ -20,6 +20,7 @@ _NOISE: dict[str, tuple[type[NoiseLaw], tuple[str, ...], tuple[str, ...]]] = {
     "beta": (Beta, ("concentration",), ("low", "high")),
 }
 """The class of each noise, the keys that it needs, and the keys that it may have."""
+_NOISE_KEYS = {"sigma", "half_width", "concentration", "low", "high"}
 
 
 class ChangeSpec(Table):
@@ -109,7 +110,7 @@ class ProblemSpec(Table):
     @model_validator(mode="after")
     def _check(self) -> Self:
         _, needed, optional = _NOISE[self.noise]
-        given = self._given("sigma", "half_width", "concentration", "low", "high")
+        given = self.model_dump(include=_NOISE_KEYS, exclude_none=True)
         missing = [name for name in needed if name not in given]
         surplus = [name for name in given if name not in needed + optional]
         if missing or surplus:
@@ -119,22 +120,11 @@ class ProblemSpec(Table):
             )
         return self
 
-    def count_agents(self) -> int:
-        """Return how many agents there are.
-
-        Examples
-        --------
-        >>> ProblemSpec(class_means=(0.2, 0.8), class_sizes=(3, 4), sigma=0.5).count_agents()
-        7
-        """
-        return sum(self.class_sizes or ()) if self.n_agents is None else self.n_agents
-
     def build(self) -> Problem:
         """Return the problem; whatever is drawn (classes, biases, changes) comes from `seed`."""
-        kind, needed, optional = _NOISE[self.noise]
-        noise: Any = kind
+        noise: Any = _NOISE[self.noise][0]
         problem = Problem.of_classes(
-            noise(**self._given(*needed, *optional)),
+            noise(**self.model_dump(include=_NOISE_KEYS, exclude_none=True)),
             self.class_means,
             n_agents=self.n_agents,
             class_sizes=self.class_sizes,

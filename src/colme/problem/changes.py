@@ -64,24 +64,6 @@ def check_changes(changes: Iterable[Change], n_agents: int) -> tuple[Change, ...
     return ordered
 
 
-def check_horizon(horizon: int, changes: Iterable[Change]) -> int:
-    """Return the horizon, or raise ValueError if a change comes after its last step.
-
-    Examples
-    --------
-    >>> check_horizon(100, [Change(9, [0], 0.5)])
-    100
-    """
-    horizon = _check.positive_int("horizon", horizon)
-    last = max((change.time for change in changes), default=1)
-    if last > horizon:
-        raise ValueError(
-            f"changes must lie within the {horizon} steps of the horizon; received one at step "
-            f"{last}: drop it or draw more steps"
-        )
-    return horizon
-
-
 def means_at(true_means: Array, changes: Sequence[Change], times: ArrayLike) -> Array:
     """Return the means [time, agent] at given steps, counted from 1; changes in order of time.
 

@@ -1,78 +1,17 @@
-"""Who belongs to which class: drawn, given, or moved from one to another.
+"""What agents of one class share, and who leaves it.
 
-Lives here: labels, local biases, and who moves.  Must not know noise, samples or algorithms.
+Lives here: local biases, the mean of a class, and who moves.  Must not know noise, samples or
+algorithms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TypedDict
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-
-
-class ClassSettings(TypedDict, total=False):
-    """Settings that `Problem.gaussian` and `Problem.bernoulli` pass on to `Problem.of_classes`.
-
-    Examples
-    --------
-    >>> from colme import Problem
-    >>> settings: ClassSettings = {"class_sizes": [2, 1], "seed": 3}
-    >>> Problem.bernoulli([0.2, 0.8], **settings).labels.tolist()
-    [0, 0, 1]
-    """
-
-    class_sizes: Sequence[int] | None
-    bias: float | ArrayLike
-    seed: int
-
-
-def check_classes(labels: NDArray[np.int64], true_means: NDArray[np.float64]) -> None:
-    """Raise ValueError unless there is one label and one finite mean for each agent.
-
-    Examples
-    --------
-    >>> check_classes(np.array([0, 1]), np.array([0.2, 0.8]))
-    """
-    if labels.ndim != 1 or labels.shape != true_means.shape:
-        raise ValueError(
-            "labels and true_means must each hold one value per agent; received shapes "
-            f"{labels.shape} and {true_means.shape}"
-        )
-    if labels.size == 0:
-        raise ValueError("a problem needs at least one agent; received none")
-    _check.labels(labels)
-    if not (np.abs(true_means) <= _check.LARGEST_SAMPLE).all():
-        raise ValueError(
-            f"true_means must be finite and at most {_check.LARGEST_SAMPLE:g} in size; received "
-            f"{true_means.tolist()}"
-        )
-
-
-def draw_labels(
-    rng: np.random.Generator,
-    n_classes: int,
-    n_agents: int | None,
-    class_sizes: Sequence[int] | None,
-) -> NDArray[np.int64]:
-    """Return the class of each agent: drawn uniformly, or in order with the given sizes.
-
-    Examples
-    --------
-    >>> draw_labels(np.random.default_rng(0), 2, None, [1, 2]).tolist()
-    [0, 1, 1]
-    """
-    if (n_agents is None) == (class_sizes is None):
-        raise ValueError(
-            "give either n_agents (classes drawn at random) or class_sizes (one per class); "
-            f"received n_agents={n_agents}, class_sizes={class_sizes}"
-        )
-    if n_agents is not None:
-        return rng.integers(0, n_classes, _check.positive_int("n_agents", n_agents))
-    return np.repeat(np.arange(n_classes), _check.class_sizes(class_sizes, n_classes))
 
 
 def draw_biases(
@@ -87,7 +26,7 @@ def draw_biases(
     """
     if np.ndim(bias) == 0:
         reach = _check.sample("bias", _check.non_negative("bias", bias))  # type: ignore[arg-type]
-        return rng.uniform(-reach, reach, n_agents) if reach else np.zeros(n_agents)
+        return rng.uniform(-reach, reach, n_agents)
     biases = np.asarray(bias, dtype=np.float64)
     if biases.shape != (n_agents,):
         raise ValueError(

@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Unpack
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
+from colme.arrivals import check_arrivals
 from colme.noise import Bernoulli, Gaussian, NoiseLaw
 from colme.problem.changes import Change, check_changes, cohorts_of, mean_shifts, means_at
-from colme.problem.classes import (
-    ClassSettings,
-    check_classes,
-    class_mean,
-    draw_biases,
-    draw_labels,
-    draw_movers,
-)
-from colme.problem.sample_stream import SampleStream, draw_runs
+from colme.problem.classes import class_mean, draw_biases, draw_movers
+from colme.problem.sample_stream import SampleStream
 
 Array = NDArray[np.float64]
 Changes = Iterable[Change]
+Means: TypeAlias = Sequence[float] | Array
 
 
 class Problem:
@@ -55,19 +50,21 @@ class Problem:
     def __init__(
         self, labels: ArrayLike, true_means: ArrayLike, noise: NoiseLaw, changes: Changes = ()
     ) -> None:
-        self.labels = np.asarray(labels)
         self.true_means = np.asarray(true_means, dtype=np.float64)
-        self.noise = noise
-        check_classes(self.labels, self.true_means)
+        self.n_agents = self.true_means.size
+        usable = np.abs(self.true_means) <= _check.LARGEST_SAMPLE
+        if self.true_means.ndim != 1 or self.n_agents == 0 or not usable.all():
+            raise ValueError(
+                "true_means must list the means of at least one agent, finite and at most "
+                f"{_check.LARGEST_SAMPLE:g} in size; received {self.true_means.tolist()}"
+            )
+        self.labels = _check.labels(labels, self.n_agents)
+        self.noise, self.sigma = noise, noise.sigma
         noise.check(self.true_means)
-        self.changes = check_changes(changes, self.n_agents)
+        given = tuple(changes)
+        self.changes = check_changes(given, self.n_agents) if given else ()
         for change in self.changes:
             noise.check(np.full(self.n_agents, change.mean))
-
-    @property
-    def n_agents(self) -> int:
-        """How many agents there are."""
-        return self.labels.size
 
     @property
     def n_classes(self) -> int:
@@ -78,11 +75,6 @@ class Problem:
     def class_sizes(self) -> NDArray[np.int64]:
         """How many agents carry each label."""
         return np.bincount(self.labels)
-
-    @property
-    def sigma(self) -> float:
-        """Sub-Gaussian scale of one sample; the largest, if agents differ."""
-        return self.noise.sigma
 
     @property
     def sigmas(self) -> Array:
@@ -136,15 +128,13 @@ class Problem:
         return self.changing([Change(time, agents, mean)] if agents.size else ())
 
     def draw(
-        self, horizon: int, runs: int = 1, seed: int = 0, arrivals: ArrayLike | None = None
+        self, horizon: int, runs: int | range = 1, seed: int = 0, arrivals: ArrayLike | None = None
     ) -> Array:
-        """Return samples[run, time, agent].
+        """Return samples[run, time, agent] of the first runs, or of a range of runs.
 
-        Run r is the same whether 10 or 1000 runs are asked for.
-
-        With `arrivals`, int[time, agent] or [run, time, agent], agents receive that many samples at
-        each step, and the result is samples[run, k, agent]: the k-th of each stream, with the mean
-        of the step at which it arrives.  Streams that end sooner are filled up.
+        Run r is the same whether 10 or 1000 runs are asked for.  With `arrivals`, int[time, agent]
+        or [run, time, agent], the result is samples[run, k, agent]: the k-th of each stream, with
+        the mean of the step at which it arrives.  Streams that end sooner are filled up.
 
         Examples
         --------
@@ -153,16 +143,32 @@ class Problem:
         >>> bool((few == many[:2]).all())
         True
         """
-        numbers = range(_check.positive_int("runs", runs))
-        truth = self.noise, self.true_means, self.changes
-        return draw_runs(*truth, numbers, horizon, seed, arrivals)
+        horizon = _check.positive_int("horizon", horizon)
+        numbers = runs if isinstance(runs, range) else range(_check.positive_int("runs", runs))
+        if self.changes and (last := self.changes[-1].time) > horizon:
+            raise ValueError(
+                f"changes must lie within the {horizon} steps of the horizon; received one at step "
+                f"{last}: drop it or draw more steps"
+            )
+        arrived, lengths = None, [horizon]
+        if arrivals is not None:
+            arrived = check_arrivals(arrivals, len(numbers), self.n_agents, horizon)
+            lengths = [max(1, int(one.sum(axis=0, dtype=np.int64).max())) for one in arrived]
+        samples = np.empty((len(numbers), max(lengths), self.n_agents))
+        for i, run in enumerate(numbers):
+            one = i % len(lengths)  # arrivals may be the same in all runs
+            length, arriving = lengths[one], None if arrived is None else arrived[one]
+            shifts = mean_shifts(self.changes, arrivals=arriving) if self.changes else ()
+            stream = SampleStream(self.noise, self.true_means, shifts, run, seed)
+            for part in stream.parts:
+                part.fill(samples[i, :length, part.first : part.last])
+            samples[i, length:] = stream.means  # another run has longer streams
+        return samples
 
     def draw_run(
         self, horizon: int, run: int = 0, seed: int = 0, arrivals: ArrayLike | None = None
     ) -> Array:
-        """Return samples[time, agent] of one run: what `draw` gives for it, without the others.
-
-        Arrivals are those of this run, [time, agent].
+        """Return samples[time, agent] of one run, with its arrivals[time, agent]; see `draw`.
 
         Examples
         --------
@@ -171,8 +177,7 @@ class Problem:
         >>> bool((one == many[3]).all())
         True
         """
-        truth = self.noise, self.true_means, self.changes
-        samples: Array = draw_runs(*truth, [run], horizon, seed, arrivals)[0]
+        samples: Array = self.draw(horizon, range(run, run + 1), seed, arrivals)[0]
         return samples
 
     def sample_stream(self, run: int = 0, seed: int = 0, batch: int = 1) -> SampleStream:
@@ -199,7 +204,7 @@ class Problem:
     def of_classes(
         cls,
         noise: NoiseLaw,
-        class_means: Sequence[float] | Array,
+        class_means: Means,
         n_agents: int | None = None,
         *,
         class_sizes: Sequence[int] | None = None,
@@ -219,8 +224,7 @@ class Problem:
         class_sizes
             ... or give the size of each class.
         bias
-            Local bias inside a class: a number b draws it uniformly in [-b, b] for each agent,
-            an array gives it.
+            Local bias inside a class: drawn uniformly in [-b, b] for a number b, or an array.
         seed
             For classes and biases that are drawn.
 
@@ -234,22 +238,26 @@ class Problem:
         if means.ndim != 1 or means.size == 0:
             raise ValueError(f"class_means must list at least one mean; received {class_means!r}")
         rng = np.random.default_rng(np.random.SeedSequence(seed))
-        labels = draw_labels(rng, means.size, n_agents, class_sizes)
-        biases = draw_biases(rng, labels.size, bias)
-        return cls(labels, means[labels] + biases, noise)
+        if class_sizes is None and n_agents is not None:
+            labels = rng.integers(0, means.size, _check.positive_int("n_agents", n_agents))
+        elif n_agents is None and class_sizes is not None:
+            sizes = _check.class_sizes(class_sizes, means.size)
+            labels = np.repeat(np.arange(means.size), sizes)
+        else:
+            raise ValueError(
+                "give either n_agents (classes drawn at random) or class_sizes (one per class); "
+                f"received n_agents={n_agents}, class_sizes={class_sizes}"
+            )
+        true_means = means[labels]
+        if np.ndim(bias) or bias:
+            true_means += draw_biases(rng, labels.size, bias)
+        return cls(labels, true_means, noise)
 
     @classmethod
     def gaussian(
-        cls,
-        class_means: Sequence[float] | Array,
-        n_agents: int | None = None,
-        *,
-        sigma: float | Sequence[float] | Array,
-        **others: Unpack[ClassSettings],
+        cls, class_means: Means, n_agents: int | None = None, *, sigma: float | Means, **others: Any
     ) -> Problem:
-        """Return a problem with normal noise, whose `sigma` is one for all agents, or one for each.
-
-        The other settings are those of `of_classes`: `class_sizes`, `bias` and `seed`.
+        """Return a problem with normal noise of one `sigma`, or one for each; see `of_classes`.
 
         Examples
         --------
@@ -259,13 +267,8 @@ class Problem:
         return cls.of_classes(Gaussian(sigma), class_means, n_agents, **others)
 
     @classmethod
-    def bernoulli(
-        cls,
-        class_means: Sequence[float] | Array,
-        n_agents: int | None = None,
-        **others: Unpack[ClassSettings],
-    ) -> Problem:
-        """Return a problem of zeros and ones; other settings as for `gaussian`, without `sigma`.
+    def bernoulli(cls, class_means: Means, n_agents: int | None = None, **others: Any) -> Problem:
+        """Return a problem of zeros and ones; see `of_classes`.
 
         Examples
         --------

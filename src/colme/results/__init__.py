@@ -4,9 +4,8 @@ Lives here: Record, Trajectory, Digest, and the sinks that a simulation writes t
 algorithms.
 """
 
-from colme.results.digest import Digest
+from colme.results.digest import Digest, Fold, n_classmates
 from colme.results.files import check_path
-from colme.results.record import DEFAULT_LIMIT, Record, count_type
 from colme.results.result import SimulationResult, Times
 from colme.results.running_metrics import (
     BYTES_PER_AGENT,
@@ -14,12 +13,12 @@ from colme.results.running_metrics import (
     RunningMetrics,
     default_times,
 )
-from colme.results.sinks import Fold, Keep, n_classmates
-from colme.results.trajectory import Trajectory
+from colme.results.trajectory import DEFAULT_LIMIT, MOST_IN_INT16, Keep, Record, Trajectory
 
 __all__ = [
     "BYTES_PER_AGENT",
     "DEFAULT_LIMIT",
+    "MOST_IN_INT16",
     "QUANTILES",
     "Digest",
     "Fold",
@@ -30,7 +29,6 @@ __all__ = [
     "Times",
     "Trajectory",
     "check_path",
-    "count_type",
     "default_times",
     "n_classmates",
 ]

@@ -7,7 +7,7 @@ know peers, labels or algorithms, nor how any bound folds its samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -69,6 +69,8 @@ class BlockViews:
     private, public
         What every agent knows of its own stream, and what others see of it: views [agent, step] of
         the open block.  They are the same object unless a bound distinguishes them.
+    n_parts
+        In how many parts a block is filled, by one thread each.
     bytes_per_view
         How many bytes the views of one agent at one step take.
 
@@ -113,29 +115,37 @@ class BlockViews:
         self._with_arrivals = arrivals is not None
         self._bounds = bounds if isinstance(bounds, Sequence) else (bounds,)
         self._has_public_view = any(bound.has_public_view for bound in self._bounds)
-        is_shared = not self._with_arrivals and self._n_agents > 1 and _is_shared(self._bounds)
-        self._shared = self._bounds[0] if is_shared else None
+        own = self._bounds[0]
+        is_shared = own.shares_columns and all(bound == own for bound in self._bounds)
+        is_shared &= not self._with_arrivals and self._n_agents > 1
+        self._shared = own if is_shared else None
         if self._with_arrivals and (self._samples is None or longest < horizon):
             raise ValueError(
                 "arrivals[time, agent] need given samples and the whole horizon in one block; "
                 f"received blocks of {longest} steps for a horizon of {horizon}"
             )
+        each = _AGENTS_PER_PART if is_shared else self._n_agents
+        cuts = pairwise([*range(0, self._n_agents, each), self._n_agents])
+        agents: list[tuple[int, int, StreamPart | None]] = [(*cut, None) for cut in cuts]
         if not isinstance(source, np.ndarray):
-            self._parts = [self._part(part.first, part.last, part) for part in source.parts]
-        elif is_shared:
-            cuts = [*range(0, self._n_agents, _AGENTS_PER_PART), self._n_agents]
-            self._parts = [self._part(first, last) for first, last in pairwise(cuts)]
-        elif longest < horizon:
-            self._parts = [self._part(0, self._n_agents)]
-        else:
+            agents = [(part.first, part.last, part) for part in source.parts]
+        if is_shared:
+            self._parts = [
+                _Part(*some, own.folder(some[1] - some[0], batch, with_squares=with_squares))
+                for some in agents
+            ]
+        elif isinstance(source, np.ndarray) and longest == horizon:
             self._parts = [self._whole(source, horizon, arrivals)]
+        else:
+            self._parts = [self._part(*some) for some in agents]
+        self.n_parts = len(self._parts)
         self.bytes_per_view = BYTES_PER_VIEW * (1 + self._has_public_view)
         if is_shared:
             self.bytes_per_view = 8 * (1 + with_squares)
         self._memory = np.empty(self.bytes_per_view // 8 * self._n_agents * longest)
         self._time = self._n_steps = 0
 
-    def _part(self, first: int, last: int, source: StreamPart | None = None) -> _Part:
+    def _part(self, first: int, last: int, source: StreamPart | None) -> _Part:
         """Return agents whose streams go on from block to block."""
 
         def folder_of(bound: Bound, agents: NDArray[np.int64]) -> Folder:
@@ -158,35 +168,25 @@ class BlockViews:
         folder = joint_folder(self._bounds, self._n_agents, folder_of, batch=None)
         return _Part(0, self._n_agents, None, folder)
 
-    @property
-    def n_parts(self) -> int:
-        """In how many parts a block is filled, by one thread each."""
-        return len(self._parts)
-
     def open(self, n_steps: int) -> None:
         """Begin the next block of time; its views are there once all parts are filled."""
         self._time += self._n_steps
         self._n_steps = n_steps
         shape = self.bytes_per_view // 8, self._n_agents, n_steps
         columns = self._memory[: math.prod(shape)].reshape(shape)
-        if self._shared is not None:
-            self.private = self.public = self._shared_views(self._shared, columns)
+        if self._shared is None:
+            self.private = self.public = _own_views(columns[: BYTES_PER_VIEW // 8])
+            if self._has_public_view:
+                self.public = _own_views(columns[BYTES_PER_VIEW // 8 :])
             return
-        self.private = self.public = _own_views(columns[: BYTES_PER_VIEW // 8])
-        if self._has_public_view:
-            self.public = _own_views(columns[BYTES_PER_VIEW // 8 :])
-
-    def _shared_views(self, bound: Any, columns: Array) -> View[Array]:
-        """Return views of which counts, evidence and epochs are the same for all agents."""
-        known, shape = (
-            views_by_count(bound, self._time, self._n_steps, self._batch),
-            columns[0].shape,
-        )
-        views = View(*(np.broadcast_to(column, shape) for column in known))
-        zero = np.broadcast_to(0.0, shape)
+        # Counts, evidence and epochs are the same for all agents.
+        known = views_by_count(self._shared, self._time, n_steps, self._batch)
+        shared = View(*(np.broadcast_to(column, shape[1:]) for column in known))
+        zero = np.broadcast_to(0.0, shape[1:])
         # What nobody looks at takes no memory: these zeros are never written.
-        squares = columns[1] if self._with_squares else np.zeros(shape)
-        return views._replace(mean=columns[0], squares=squares, precision=zero, epoch=zero)
+        squares = columns[1] if self._with_squares else np.zeros(shape[1:])
+        self.private = shared._replace(mean=columns[0], squares=squares, precision=zero, epoch=zero)
+        self.public = self.private
 
     def fill(self, part: int) -> None:
         """Fold the samples of one part, drawn if need be; different parts by different threads."""
@@ -195,24 +195,20 @@ class BlockViews:
         public = private
         if self.public is not self.private:
             public = View(*(column[here.first : here.last] for column in self.public))
-        for before, samples in self._samples_of(here):
-            here.folder.fold(samples, before, private, public)
-        if self._shared is None and not self._with_squares:
-            private.squares[:] = public.squares[:] = 0.0
-
-    def _samples_of(self, part: _Part) -> Iterator[tuple[int, Array]]:
-        """Yield samples of the block, with the number of those that came before them."""
-        n_samples, n_agents = self._n_steps * self._batch, part.last - part.first
+        n_samples, n_agents = self._n_steps * self._batch, here.last - here.first
         if self._samples is not None:
             first = self._time * self._batch
             rows = slice(None) if self._with_arrivals else slice(first, first + n_samples)
-            yield 0, np.ascontiguousarray(self._samples[rows, part.first : part.last])
-            return
-        at_once = max(1, _BYTES_DRAWN // (8 * n_agents))
-        for before in range(0, n_samples, at_once):
-            samples = np.empty((min(at_once, n_samples - before), n_agents))
-            part.source.fill(samples)  # type: ignore[union-attr]
-            yield before, samples
+            samples = np.ascontiguousarray(self._samples[rows, here.first : here.last])
+            here.folder.fold(samples, 0, private, public)
+        else:
+            at_once = max(1, _BYTES_DRAWN // (8 * n_agents))
+            for before in range(0, n_samples, at_once):
+                samples = np.empty((min(at_once, n_samples - before), n_agents))
+                here.source.fill(samples)  # type: ignore[union-attr]
+                here.folder.fold(samples, before, private, public)
+        if self._shared is None and not self._with_squares:
+            private.squares[:] = public.squares[:] = 0.0
 
 
 def views_of(
@@ -259,14 +255,9 @@ def bytes_per_view(bounds: Bound | Sequence[Bound], *, with_squares: bool) -> in
     64
     """
     each = bounds if isinstance(bounds, Sequence) else (bounds,)
-    if _is_shared(each):
+    if each[0].shares_columns and all(bound == each[0] for bound in each):
         return 8 * (1 + with_squares)
     return BYTES_PER_VIEW * (1 + any(bound.has_public_view for bound in each))
-
-
-def _is_shared(bounds: Sequence[Bound]) -> bool:
-    """Return whether views of agents with these bounds differ in means and squares alone."""
-    return bounds[0].shares_columns and all(bound == bounds[0] for bound in bounds)
 
 
 def _own_views(columns: Array) -> View[Array]:

@@ -1,13 +1,11 @@
 """What a large simulation takes: memory by counting, how long a block may be.
 
-Lives here: bytes per agent, and the memory that is free.  Must not know how anything runs.
+Lives here: bytes per agent.  Must not know how anything runs.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from colme.engine import Workspace
 from colme.gossip import SMALLEST_CACHE
@@ -48,8 +46,6 @@ class Cost:
         What one agent's view at one step takes.
     bytes_per_stream
         What one agent's stream keeps beside its mean: the samples of a window, for instance.
-    contacts
-        Whether somebody does not know everybody.
     gossip
         Whether agents hear of others.
     runs
@@ -58,10 +54,10 @@ class Cost:
     Examples
     --------
     >>> cost = Cost(1_000_000, longest_row=16, horizon=1000, n_classes=2, by_model=True)
-    >>> cost.block, round(cost.bytes / 1e9, 1)
+    >>> cost.block, round(cost.bytes_in_blocks / 1e9, 1)
     (67, 4.0)
-    >>> everyone = Cost(10_000, longest_row=10_000, horizon=2000, n_classes=2, contacts=False)
-    >>> everyone.block, round(everyone.bytes / 1e9, 1)
+    >>> everyone = Cost(10_000, longest_row=10_000, horizon=2000, n_classes=2)
+    >>> everyone.block, round(everyone.bytes_in_blocks / 1e9, 1)
     (2000, 0.3)
     """
 
@@ -72,7 +68,6 @@ class Cost:
     by_model: bool = False
     bytes_per_view: int = 16
     bytes_per_stream: int = 0
-    contacts: bool = True
     gossip: bool = False
     runs: int = 1
 
@@ -85,8 +80,8 @@ class Cost:
         return self.horizon if whole <= max(_LITTLE, fitting * each + self._states) else fitting
 
     @property
-    def bytes(self) -> int:
-        """How much memory is taken at most."""
+    def bytes_in_blocks(self) -> int:
+        """How much memory is taken at most, block after block."""
         block = self.block
         views = self.n_agents * block * self.bytes_per_view
         states = self._states if block < self.horizon else 0
@@ -111,50 +106,9 @@ class Cost:
 
     def _around(self, block: int) -> int:
         around = _BYTES_AROUND + BYTES_PER_AGENT * self.runs + self.bytes_per_stream
-        if self.contacts:
+        if self.longest_row < self.n_agents:
             around += 2 * _BYTES_PER_NAME * self.longest_row
         if self.gossip:
             cache = max(self.longest_row, SMALLEST_CACHE)
             around += _BYTES_PER_CACHED_NAME * cache + _BYTES_PER_OFFER * block
         return around
-
-
-def free_memory() -> int | None:
-    """Return how many bytes this process may still take; None if nobody says.
-
-    Examples
-    --------
-    >>> free = free_memory()
-    >>> free is None or free > 0
-    True
-    """
-    free = [found for found in (_available(), _within_group()) if found is not None]
-    return min(free) if free else _physical()
-
-
-def _available() -> int | None:
-    """Return what Linux says can be taken without swapping."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
-
-
-def _within_group() -> int | None:
-    """Return what a container leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        most = (folder / "memory.max").read_text().strip()
-        taken = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return None if most == "max" else max(int(most) - taken, 1)
-
-
-def _physical() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
