@@ -235,3 +235,17 @@ def resolve(
     given = {"eta": eta, "within": within, "relays": relays}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return replace(algorithm, **changes) if changes else algorithm
+
+
+def name_of(algorithm: Algorithm) -> str:
+    """Return what people call an algorithm: the name of its preset, or its parts.
+
+    Examples
+    --------
+    >>> name_of(ALGORITHMS["local"]), name_of(Algorithm("round-robin", "soft"))
+    ('local', 'round-robin soft eta=0')
+    """
+    for name, preset in ALGORITHMS.items():
+        if preset == algorithm:
+            return name
+    return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"

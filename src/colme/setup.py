@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colme import _check
-from colme.algorithm import ALGORITHMS, Algorithm, ClassTest, Weighting, resolve
+from colme.algorithm import Algorithm, ClassTest, Weighting, name_of, resolve
 from colme.arrivals import check_arrivals
 from colme.bounds import Bound, Budget, choose_bound
 from colme.contacts import Contacts
@@ -130,7 +130,7 @@ class Setup:
             bounds = (choose_bound(chosen.class_test, sigma, bound, budget.gamma),)
         return cls(
             algorithm=chosen,
-            name=algorithm if isinstance(algorithm, str) else _name_of(chosen),
+            name=algorithm if isinstance(algorithm, str) else name_of(chosen),
             bounds=bounds,
             contacts=contacts,
             gossip=gossip,
@@ -216,13 +216,6 @@ def _bound_of_each(
             f"{n_agents} agents; received {len(each)}"
         )
     return tuple(each)
-
-
-def _name_of(algorithm: Algorithm) -> str:
-    for name, preset in ALGORITHMS.items():
-        if preset == algorithm:
-            return name
-    return f"{algorithm.query.word} {algorithm.weighting.word} eta={algorithm.eta:g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ class RestartedStream(ForgettingStream[float]):
     @property
     def variance(self) -> float:
         """That of the bound within: an epoch forgets none of its samples."""
-        return self._bound.variance
+        return float(self._bound.variance)
 
     def update(self, sample: ArrayLike) -> None:
         """Fold one sample, the first of a new epoch if an alarm is due."""

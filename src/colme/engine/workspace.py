@@ -6,6 +6,7 @@ Must not know rules or weightings.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -116,7 +117,7 @@ class Workspace(NamedTuple):
         longest_row: int, n_classes: int, by_model: bool = True, past_length: int = 1
     ) -> Workspace:
         """Return a workspace for rows of that length."""
-        made = Workspace.of_all(1, longest_row, n_classes, by_model, past_length)
+        made: Any = Workspace.of_all(1, longest_row, n_classes, by_model, past_length)
         first = [part[0] for part in made.row[1:]]
         return Workspace(
             Row(View(*(column[0] for column in made.row.views)), *first),
@@ -149,7 +150,7 @@ class Workspace(NamedTuple):
             for i, part in enumerate(parts)
         ]
         memory, copies = _side_by_side([*parts, *map(np.array, scratch)])
-        rest = iter(copies)
+        rest: Iterator[Any] = iter(copies)
         return Workspace(
             Row(View(*(next(rest) for _ in View._fields)), *(next(rest) for _ in row[1:])),
             RowIndex(*(next(rest) for _ in index)),
