@@ -37,19 +37,19 @@ def equal_means(n: int, deviation: float, count: float) -> Model:
     return model
 
 
-def test_a_class_costs_one_and_a_half_logarithms_of_the_number_of_means() -> None:
+def test_a_class_costs_0_3_times_the_squared_logarithm_of_the_number_of_means() -> None:
     scratch, (atoms, shares) = scratch_of(np.repeat([0.0, 1.0], 20), 400.0), two_classes()
     size, penalised = em_fit(40, 2, -1, 15, 1.0, atoms, shares, scratch)
     likelihood = explain(40, size, 1.0, atoms, shares, scratch)
-    assert likelihood - penalised == pytest.approx(2 * 1.5 * math.log(40), rel=1e-9)
+    assert likelihood - penalised == pytest.approx(2 * 0.3 * math.log(40) ** 2, rel=1e-9)
 
 
 @pytest.mark.parametrize(("n_members", "kept"), [(2, False), (4, True)])
 def test_a_class_that_gains_less_than_it_costs_is_removed(n_members: int, kept: bool) -> None:
-    # Each agent at 1 gains ln(density / outliers) = 2.1 or so, and a class among 40 costs 5.5.
+    # Each agent at 1 gains ln(density / outliers) = 1.9 or so, and a class among 40 costs 4.1.
     means = np.append(np.zeros(40 - n_members), np.ones(n_members))
     scratch, (atoms, shares) = scratch_of(means, 400.0), two_classes()
-    size, _ = em_fit(40, 2, -1, 15, 1.0, atoms, shares, scratch)
+    size, _ = em_fit(40, 2, -1, 15, 0.8, atoms, shares, scratch)
     assert size == 1 + kept
 
 
@@ -206,14 +206,14 @@ def test_a_class_gathers_its_means_for_two_steps_before_it_can_be_removed(
     monkeypatch.setattr(classes, "_em_step", take)
     scratch, (atoms, shares) = scratch_of(np.zeros(40), 400.0), two_classes()
     em_fit(40, 2, -1, 3, 1.0, atoms, shares, scratch)
-    assert penalties[step] == (1.5 * math.log(40) if penalised else -math.inf)
+    assert penalties[step] == (0.3 * math.log(40) ** 2 if penalised else -math.inf)
 
 
 @pytest.mark.parametrize(("me", "left"), [(-1, 1), (0, 1), (39, 2)])
 def test_the_agents_own_class_is_never_too_small(me: int, left: int) -> None:
     means = np.append(np.zeros(38), np.ones(2))
     scratch, (atoms, shares) = scratch_of(means, 400.0), two_classes()
-    assert em_fit(40, 2, me, 15, 1.0, atoms, shares, scratch)[0] == left
+    assert em_fit(40, 2, me, 15, 0.8, atoms, shares, scratch)[0] == left
 
 
 def test_an_agent_of_a_small_class_finds_it_without_any_other_class() -> None:
@@ -235,18 +235,18 @@ def test_only_members_make_outliers_common_and_two_are_chance(
 
 
 @pytest.mark.parametrize(
-    ("count", "costs"), [(0.0, -3.75), (65.0, -1.875), (130.0, 3.75), (900.0, 3.75)]
+    ("count", "costs"), [(0.0, -0.9), (65.0, -0.45), (130.0, 0.9), (900.0, 0.9)]
 )
 def test_a_crowd_without_spread_is_preferred_at_first_and_one_class_later(
     count: float, costs: float
 ) -> None:
     model, scratch = Model.blank(), scratch_of(np.zeros(40), 4.0)
     prior = fit._prior_odds(40, count, model, scratch)
-    assert prior == pytest.approx(costs * math.log(40))
+    assert prior == pytest.approx(costs * math.log(40) ** 2)
     model.fit.crowd_variance = 0.25  # as much as the noise
     spread = fit._prior_odds(40, count, model, scratch)
     resolved = min(count / 130, 1) ** 2
-    assert spread == pytest.approx(3.75 * math.log(40) * (resolved / 2 - (1 - resolved)))
+    assert spread == pytest.approx(0.9 * math.log(40) ** 2 * (resolved / 2 - (1 - resolved)))
 
 
 def test_a_crowd_draws_a_mean_by_seven_tenths_of_a_standard_error_at_most() -> None:

@@ -57,7 +57,7 @@ PROBLEMS: dict[str, Array] = {
 def test_help_is_at_no_step_much_worse_than_none(name: str) -> None:
     true_means = PROBLEMS[name]
     worst, when, _ = worst_ratio(gaussian(true_means, runs=RUNS, seed=1), true_means)
-    assert worst <= 1.35, f"{worst:.3f} times the local error at step {when}"
+    assert worst <= 1.2, f"{worst:.3f} times the local error at step {when}"
 
 
 @pytest.mark.parametrize("means", [[0.1, 0.9], [0.3, 0.5, 0.7], [0.02, 0.05]], ids=str)
@@ -65,7 +65,7 @@ def test_help_is_at_no_step_much_worse_with_zeros_and_ones(means: list[float]) -
     true_means = np.array(means)[even(len(means))]
     samples = (np.random.default_rng(2).random((RUNS, HORIZON, AGENTS)) < true_means).astype(float)
     worst, when, _ = worst_ratio(samples, true_means)
-    assert worst <= 1.35, f"{worst:.3f} times the local error at step {when}"
+    assert worst <= 1.2, f"{worst:.3f} times the local error at step {when}"
 
 
 @pytest.mark.parametrize("gap", [0.05, 0.1, 0.4])
@@ -96,3 +96,28 @@ def test_a_single_class_learns_almost_as_if_it_knew() -> None:
         if (estimates := simulate(samples, name, sigma=0.5, labels=[0] * 100).estimates) is not None
     }
     assert errors["sharp"] < 1.5 * errors["oracle"]
+
+
+@pytest.mark.parametrize("sizes", [(22, 3), (40, 5, 5)], ids=str)
+def test_where_one_class_dominates_the_algorithms_of_the_paper_are_no_better(
+    sizes: tuple[int, ...],
+) -> None:
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    true_means = np.array([0.2, 0.5, 0.8])[labels]
+    samples = np.random.default_rng(6).normal(true_means, 0.5, (6, 700, labels.size))
+    errors = {
+        name: np.abs(estimates[:, 150:] - true_means).mean()
+        for name in ("sharp", "restricted-round-robin", "aggressive-restricted-round-robin")
+        if (estimates := simulate(samples, name, sigma=0.5, labels=labels).estimates) is not None
+    }
+    assert errors.pop("sharp") < 1.05 * min(errors.values())
+
+
+def test_five_among_a_hundred_lose_little() -> None:
+    true_means = np.repeat([0.2, 0.5], [5, 95])
+    samples = np.random.default_rng(7).normal(true_means, 0.5, (20, 300, 100))
+    estimates = simulate(samples, sigma=0.5).estimates
+    assert estimates is not None
+    local = samples.cumsum(axis=1) / np.arange(1, 301)[:, np.newaxis]
+    errors = [abs(one - true_means)[..., :5].mean(axis=(0, 2)) for one in (estimates, local)]
+    assert (errors[0] / errors[1]).max() < 1.6

@@ -140,14 +140,14 @@ def two_classes(n: int, gap: float = 1.0) -> Scratch:
 
 
 @pytest.mark.parametrize("n", [12, 40, 400])
-def test_a_class_costs_one_and_a_half_logarithms_of_the_number_of_means(n: int) -> None:
+def test_a_class_costs_three_tenths_of_the_squared_logarithm(n: int) -> None:
     scratch = two_classes(n)
     atoms = [0.05, 0.95] + [0.0] * (MAX_CLASSES - 1)
     shares = [0.4, 0.4] + [0.0] * (MAX_CLASSES - 2) + [0.2]
     size, likelihood = em_fit(n, 2, -1, 15, 1.0, atoms, shares, scratch)
     assert size == 2
     cost = explain(n, size, 1.0, atoms, shares, scratch) - likelihood
-    assert cost == pytest.approx(size * 1.5 * math.log(n))
+    assert cost == pytest.approx(size * 0.3 * math.log(n) ** 2)
 
 
 def test_a_fit_from_the_last_one_finds_a_class_that_has_appeared_since() -> None:

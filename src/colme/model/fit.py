@@ -47,7 +47,7 @@ _BEYOND_NOISE = 2.5
 """Outliers lie over at least this many times the span of the noise of a single class, ..."""
 _WELL_KNOWN = 300.0
 """... once an agent has this many samples."""
-_DOUBT = 2.5
+_DOUBT = 3.0
 """Costs of a class by which a crowd is preferred at first, and one class later on, ..."""
 _RESOLVED = 130.0
 """... from this many samples: with fewer, noise may hide a class that is half a deviation away."""
