@@ -1,12 +1,12 @@
 """What relays win, and what they cost: `sharp` with 0, 4 and 16 summaries of others in a reply.
 
 ``python benchmarks/relays.py`` prints one table of the paper's 3-class problem, all algorithms on
-the same samples, with limits beside the figures; a miss is called a miss.  Samples are of seed 2001,
-on which nothing was tuned; constants were chosen on seeds below 2000.  Then it prints processor time
-beside that of restricted round-robin, at 200 and at 1000 agents.
+the same samples, with limits beside the figures; a miss is called a miss.  Samples are of seed
+2001, on which nothing was tuned.  Then it prints processor time beside that of restricted
+round-robin, at 200 and at 1000 agents.
 
-A reply of 0 relays carries a mean, a count and the evidence around them; each relayed summary carries
-the same, and the name of its owner.  docs/14-inside-fleet.md has the bytes on the wire.
+A reply of 0 relays carries a mean, a count and the evidence around them; each relayed summary
+carries the same, and the name of its owner.  docs/14-inside-fleet.md has the bytes on the wire.
 """
 
 from __future__ import annotations

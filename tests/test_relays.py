@@ -141,7 +141,7 @@ def test_an_agent_wants_to_hear_of_its_class_alone() -> None:
 
 @pytest.mark.parametrize("relays", [-1, 1.5, "many"])
 def test_a_wrong_number_of_relays_is_refused(relays: Any) -> None:
-    with pytest.raises(ValueError, match="relays must be a whole number"):
+    with pytest.raises(ValueError, match="relays must be"):
         colme.simulate(SAMPLES, sigma=0.4, relays=relays)
 
 

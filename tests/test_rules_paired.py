@@ -21,6 +21,8 @@ from colme.rules import (
     lowest_level,
     news_evidence,
     paired_evidence,
+)
+from colme.rules import (
     test_remembered as excluded_by_samples,
 )
 from colme.rules.paired import PAIRED_SHARE, PAST_LENGTH
@@ -150,7 +152,7 @@ def test_pairs_and_evidence_survive_a_restart_of_the_program() -> None:
     )
     for t in range(12):
         one.perceive(0.0)
-        other.perceive(0.05)
+        other.perceive(0.15)
         one.receive(other.answer(Query("a", "b")))
         one = Agent.restore(colme.Snapshot.from_json(one.snapshot().to_json()))
         assert len(one.snapshot().past) == t + 1

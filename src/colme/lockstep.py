@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from colme.agent import Agent
 from colme.algorithm import Algorithm, ClassTest
-from colme.messages import Reply
 from colme.results import Keep, Record, Trajectory
 from colme.setup import GivenSamples, Options, Setup
 
@@ -60,16 +59,17 @@ def _run(given: GivenSamples, setup: Setup, trajectory: Trajectory, run: int) ->
     for t, (start, end) in enumerate(zip(ends - arrivals, ends, strict=True)):
         for a, agent in enumerate(agents):
             agent.perceive(*given.samples[run, start[a] : end[a], a])
-        answers: list[tuple[Agent, Reply, tuple[Reply, ...]]] = []
         suggested = None if offers is None else offers.take(1)[0]
         for a, agent in enumerate(agents):
             if suggested is not None and suggested[a] >= 0:
                 agent.meet(str(suggested[a]))
-            peer = agent.choose_peer()
-            if peer is not None:
-                query, asked = agent.query_to(peer), fleet[peer]
-                answers.append((agent, asked.answer(query), asked.relayed(query)))
-        for agent, reply, relayed in answers:
+        peers = [(agent, agent.choose_peer()) for agent in agents]
+        queries = [(agent, agent.query_to(peer)) for agent, peer in peers if peer is not None]
+        answers = [
+            (agent, fleet[query.receiver].answer(query), fleet[query.receiver].relayed(query))
+            for agent, query in queries
+        ]
+        for agent, reply, relayed in answers:  # nobody relays what it hears at this step
             agent.receive(reply, relayed)
         if slots[t] >= 0:
             _record(trajectory, run, int(slots[t]), agents)

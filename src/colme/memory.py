@@ -141,7 +141,6 @@ class Memory:
         rules.test_remembered(self._choice, self.own, len(self), self.row)
         if self._choice.class_test == ClassTest.JOINT:
             self._test_jointly(rules.suspects(self._choice, self.own, self.row))
-        rules.confirm_all(self._choice, self.own, len(self), self.row)
 
     def write_news(self, reply: Reply, seen: View[float], price: float, now: int) -> None:
         """Keep what a peer said, after `now` queries, and exclude for good whom that rules out.
@@ -162,7 +161,7 @@ class Memory:
             found = rules.news_evidence(choice, mine, self.past, unpriced) - price
             row.evidence[l] = max(row.evidence[l], found)
             rules.exclude(choice, len(self), row)
-        rules.confirm_all(choice, self.own, len(self), row)
+            rules.confirm_all(choice, self.own, len(self), row)
 
     def wanted(self) -> frozenset[str]:
         """Return the names of the peers that the agent still wants to hear of."""
@@ -186,6 +185,7 @@ class Memory:
         mine = view_at(row.views, self.own)
         for l in suspects:
             row.member[l] = rules.belongs(self._choice, mine, view_at(row.views, l), row.member[l])
+        rules.confirm_all(self._choice, self.own, len(self), row)
 
     def named(self, flags: rules.Flags) -> frozenset[str]:
         """Return the names of the entries that a flag is set for."""

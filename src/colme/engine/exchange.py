@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colme._compile import compiled, kernel
+from colme.algorithm import ClassTest
 from colme.engine.inputs import Agents, Block, Output
 from colme.engine.outcome import Left, conclude
 from colme.engine.steps import Asked, begin, drop, expect, meet, perceive, weigh
@@ -185,16 +186,17 @@ def _reply(choice: Choice, agents: Agents, block: Block, fleet: Any, mail: Mail,
         mail.wanted[a],
     )
     member, own, its_own = fleet.row.member[a], fleet.bookmark[a].own, fleet.bookmark[peer].own
-    start = 0
+    start, is_final = 0, choice.class_test != ClassTest.OVERLAP  # intervals may overlap again
     if everyone:
         for j in range(its_n):
-            wanted[j] = member[j]
+            wanted[j] = member[j] or not is_final
         wanted[own] = wanted[its_own] = False
         start = own
     else:
         for j in range(its_n):
             mine = _entry_of(known[peer, j], everyone, n, known[a])
-            wanted[j] = mine >= 0 and member[mine] and mine != own and j != its_own
+            is_wanted = mine >= 0 and (member[mine] or not is_final)
+            wanted[j] = is_wanted and mine != own and j != its_own
             start = j if known[peer, j] == a else start
     counts, picked = fleet.row.views.n_samples[peer], mail.picked[a]
     for i in range(pick_relays(choice.relays, its_n, start, wanted, counts, picked)):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from colme._compile import compiled
 from colme.algorithm import ClassTest
 from colme.bounds import huber
+from colme.rules.class_test import confirm_all
 from colme.rules.row import Choice, Numbers, Row
 from colme.summary import View, view_at
 
@@ -227,10 +228,11 @@ def exclude(choice: Choice, n: int, row: Row) -> int:
 
 @compiled
 def test_remembered(choice: Choice, a: int, n: int, row: Row) -> int:
-    """Test what is remembered of all members against new samples; return how many are excluded.
+    """Test what is remembered of all members against new samples; return how many change sides.
 
-    Only where these say something new: after a restart of the agent's own stream, or if it never
-    has pairs because its variance is not known.  Otherwise the paired test waits for news.
+    New samples may confirm members.  They exclude some only after a restart of the agent's own
+    stream, or if it never has pairs because its variance is not known; otherwise the paired test
+    waits for news.
 
     Examples
     --------
@@ -239,14 +241,17 @@ def test_remembered(choice: Choice, a: int, n: int, row: Row) -> int:
     (1, [True, False])
     """
     own, highest = view_at(row.views, a), 0.0
-    if choice.class_test != ClassTest.PAIRED or (own.epoch == 0.0 and own.variance < math.inf):
+    if choice.class_test != ClassTest.PAIRED:
         return 0
+    n_confirmed = confirm_all(choice, a, n, row)
+    if own.epoch == 0.0 and own.variance < math.inf:
+        return n_confirmed
     for l in range(n):
         if row.member[l] and l != a:
             found = _joint_evidence(choice, own, view_at(row.views, l))
             row.evidence[l] = found if found > row.evidence[l] else row.evidence[l]
             highest = row.evidence[l] if row.evidence[l] > highest else highest
-    return exclude(choice, n, row) if highest >= lowest_level(choice) else 0
+    return n_confirmed + (exclude(choice, n, row) if highest >= lowest_level(choice) else 0)
 
 
 @compiled
