@@ -211,7 +211,9 @@ class Memory:
             "n_met": self.n_met if spent else 0,
             "evidence": tuple(self.row.evidence) if paired else (),
             "heard": tuple(self.row.heard),
-            "past": tuple(pair for pair in zip(*self.past, strict=True) if paired and pair[0] > 0),
+            "past": tuple(
+                (float(n), mean) for n, mean in zip(*self.past, strict=True) if paired and n > 0
+            ),
         }
 
     def restore_decisions(self, snapshot: Snapshot) -> None:

@@ -40,7 +40,20 @@ class SamplesFolded(msgspec.Struct, frozen=True, tag="samples"):
     position: str
 
 
-class ReplyAccepted(msgspec.Struct, frozen=True, tag="reply"):
+class RelayAccepted(msgspec.Struct, frozen=True):
+    """What another peer said, in that life of it, came along with a reply and was news.
+
+    Examples
+    --------
+    >>> RelayAccepted(Reply("c", mean=0.5, count=3), life=8).life
+    8
+    """
+
+    reply: Reply
+    life: int
+
+
+class ReplyAccepted(msgspec.Struct, frozen=True, tag="reply", omit_defaults=True):
     """A peer was asked, and its reply, from that life of it, was accepted at that time of day.
 
     Examples
@@ -53,6 +66,7 @@ class ReplyAccepted(msgspec.Struct, frozen=True, tag="reply"):
     reply: Reply
     life: int
     at: float
+    relayed: tuple[RelayAccepted, ...] = ()
 
 
 Event = PeerAdded | SamplesFolded | ReplyAccepted

@@ -123,13 +123,38 @@ class Membership:
             raise Refused("too many lives", f"{peer!r} has begun more than {MOST_LIVES} lives")
         return epoch + (one.epoch + 1 if one.lives else 0)
 
+    def epoch_of_relayed(self, peer: str, life: int, epoch: int) -> int:
+        """Return the epoch of a reply that came by way of another; refuse other lives.
+
+        Lives have no order, and what is relayed may be old: of a peer with a known life, only its
+        own reply begins another one.
+
+        Examples
+        --------
+        >>> fleet = Membership(interval=1.0)
+        >>> fleet.hear_of("b", life=8, epoch=0)
+        >>> fleet.epoch_of_relayed("b", life=7, epoch=0)
+        Traceback (most recent call last):
+        colme.live.wire.Refused: 'b' itself has not said that it began another life
+        """
+        known = self._known.get(peer, PeerStatus()).lives
+        if known and life not in known:
+            raise Refused("other life", f"{peer!r} itself has not said that it began another life")
+        return self.epoch_of(peer, life, epoch)
+
     def hear(self, peer: str, life: int, epoch: int, at: float) -> None:
         """Note that a peer has replied, in that life and that epoch of it."""
+        self.hear_of(peer, life, epoch)
+        one = self.status(peer)
+        one.heard, one.misses = at, 0
+        self.paused.pop(peer, None)
+
+    def hear_of(self, peer: str, life: int, epoch: int) -> None:
+        """Note that a peer has that life and that epoch, whoever said so: it may be absent."""
         total = self.epoch_of(peer, life, epoch)
         one = self.status(peer)
         one.lives.setdefault(life, total - epoch)
-        one.epoch, one.heard, one.misses = total, at, 0
-        self.paused.pop(peer, None)
+        one.epoch = total
 
     def to_plain(self) -> dict[str, Any]:
         """Return what must survive a restart, ready for JSON."""

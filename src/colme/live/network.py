@@ -23,7 +23,7 @@ except ImportError:
 
 from colme.live.background import in_background
 from colme.live.connection_config import ConnectionConfig
-from colme.live.wire import MOST_BYTES
+from colme.live.wire import MOST_BUNDLE_BYTES, MOST_BYTES
 
 _TOO_LONG = b"CM\2\0" + bytes(MOST_BYTES)
 _GRACE = 1.0
@@ -51,7 +51,7 @@ class IncomingQuery:
 
     def __init__(self, query: zenoh.Query) -> None:
         self._query = query
-        self.payload = b"" if query.payload is None else _bytes_of(query.payload)
+        self.payload = b"" if query.payload is None else _bytes_of(query.payload, MOST_BYTES)
 
     def reply(self, payload: bytes) -> None:
         """Send the reply; if the sender of the query has gone, nothing happens."""
@@ -177,7 +177,7 @@ class Link:
         def reply(answer: zenoh.Reply) -> None:
             if answer.ok is None or done.done():
                 return
-            if take(_bytes_of(answer.ok.payload)):
+            if take(_bytes_of(answer.ok.payload, MOST_BUNDLE_BYTES)):
                 done.set_result(True)
 
         def end() -> None:
@@ -245,9 +245,9 @@ class Link:
         )
 
 
-def _bytes_of(payload: zenoh.ZBytes) -> bytes:
+def _bytes_of(payload: zenoh.ZBytes, most: int) -> bytes:
     """Return the bytes, or bytes that will be refused for their length if they are too many."""
-    return payload.to_bytes() if len(payload) <= MOST_BYTES else _TOO_LONG
+    return payload.to_bytes() if len(payload) <= most else _TOO_LONG
 
 
 def _close(session: zenoh.Session, declared: Any) -> None:

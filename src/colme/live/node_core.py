@@ -11,12 +11,14 @@ import secrets
 import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 
 from colme.agent import Agent
 from colme.live.journal import PeerAdded, ReplyAccepted, SamplesFolded, pack, unpack
 from colme.live.membership import Membership
-from colme.live.reply_checks import ReplyChecks, read_query, read_reply
+from colme.live.peer_replies import PeerReplies
+from colme.live.relays import HeldFrames, RelayFilter, wanted_by
+from colme.live.reply_checks import ReplyChecks, read_query
 from colme.live.wire import Refused, Seal, WireQuery, WireReply, encode
 from colme.messages import Query, Reply, Snapshot
 
@@ -24,6 +26,7 @@ _LONGEST_PAUSE = 8
 """Maximum calls of `add_peer` from one attempt to replace a peer in a full row to the next."""
 _PAST_REPLIES = 100_000
 """Past replies of its own that an agent in step can still be asked for."""
+NO_RELAYS_IN_STEP = "agents in step ask about the past, which nobody relays: leave out relays"
 
 
 @dataclass(eq=False)
@@ -48,8 +51,9 @@ class NodeCore:
         Whether peers may ask for past states, as agents in lockstep do.
     refused
         Counts what is refused, by reason.
-    reply_filter
-        Changes what the agent says of itself, to try out liars; None: the truth.
+    reply_filter, relay_filter
+        Change what the agent says of itself, and which frames of others it relays, to try out
+        liars; None: the truth.
 
     Examples
     --------
@@ -76,8 +80,11 @@ class NodeCore:
     in_step: bool = False
     refused: Counter[str] = field(default_factory=Counter)
     reply_filter: Callable[[Reply], Reply] | None = None
+    relay_filter: RelayFilter | None = None
 
     def __post_init__(self) -> None:
+        if self.in_step and self.agent.algorithm.relays:
+            raise ValueError(NO_RELAYS_IN_STEP)
         # Agents of one process fit at different steps; those in step fit as in the simulator.
         self._fit_earlier = 0.0 if self.in_step else zlib.crc32(self.agent.name.encode()) / 2**32
         self.agent.hasten(self._fit_earlier)
@@ -90,8 +97,10 @@ class NodeCore:
         self._open_query: tuple[str, int] | None = None
         self._outside: dict[str, None] = {}  # peers without an entry in the row, by turn
         self._pause, self._n_calls = 1, 0
-        self._accepted: dict[str, Reply] = {}
-        self._accepted_at: dict[str, float] = {}
+        self._held = HeldFrames(self.relay_filter)
+        self._heard = PeerReplies(
+            self.membership, self.checks, self.seal, self._context, self.refuse, self._held
+        )
         self._replies: deque[Reply] = deque(maxlen=_PAST_REPLIES if self.in_step else 1)
         self._n_published = 0
         self._publish()
@@ -156,7 +165,8 @@ class NodeCore:
         self._open_query = (peer, secrets.randbits(63))
         self.counts["asked"] += 1
         as_of = self.agent.count if self.in_step else 0
-        return encode(WireQuery(self.agent.name, peer, self._open_query[1], as_of))
+        wanted = wanted_by(self.agent, peer)
+        return encode(WireQuery(self.agent.name, peer, self._open_query[1], as_of, *wanted))
 
     def read_query(self, payload: bytes) -> WireQuery:
         """Return a query that reached this agent; raise Refused, and count it, if it is none."""
@@ -181,26 +191,26 @@ class NodeCore:
                 raise refused
             reply = self._replies[query.as_of - oldest]
         self.counts["answered"] += 1
-        payload = encode(WireReply(query.nonce, self.life, reply))
-        return payload if self.seal is None else encode(self.seal.seal(payload, self._context))
+        own = encode(WireReply(query.nonce, self.life, reply))
+        if self.seal is not None:
+            own = encode(self.seal.seal(own, self._context))
+        return self._held.bundle(own, query, self.agent) if query.relays else own
 
     def receive(self, peer: str, payload: bytes, now: float, at: float) -> bool:
         """Accept a reply to the open query; return False, and count why, if it is refused.
 
+        Of what it relays, all that is good and new is accepted too; the rest is counted.
         `now` is the clock of this run, `at` the time of day, both in seconds.
         """
         try:
-            message = read_reply(payload, peer, self._open_query, self.seal, self._context)
-            event = ReplyAccepted(message.reply, message.life, at)
-            before = self._accepted_at.get(peer)
-            elapsed = None if before is None else now - before
-            self._accept(event, self.checks, elapsed)
+            event = self._heard.receive(self.agent, peer, payload, self._open_query, now, at)
         except Refused as refused:
             self.refuse(refused)
             return False
         self._open_query = None
-        self._accepted_at[peer] = now
         self.unsaved.append(pack(event))
+        if event.relayed:
+            self.counts["relayed"] += len(event.relayed)
         self.counts["heard"] += 1
         return True
 
@@ -239,7 +249,7 @@ class NodeCore:
             snapshot = Snapshot.from_json(state["agent"])
             self.agent = Agent.restore(snapshot)
             self.agent.hasten(self._fit_earlier)
-            self._accepted = {reply.sender: reply for reply in snapshot.replies}
+            self._heard.restore(snapshot.replies)
             self.membership.restore(state["membership"])
             self.position, self.n_samples = state["position"], state["n_samples"]
         for event in events:
@@ -260,21 +270,6 @@ class NodeCore:
         self.position = position
         self.n_samples += len(samples)
 
-    def _accept(
-        self, event: ReplyAccepted, checks: ReplyChecks | None = None, elapsed: float | None = None
-    ) -> None:
-        """Learn from a reply, with its epoch counted over all lives of the sender, or refuse it."""
-        peer, epoch = event.reply.sender, event.reply.epoch
-        reply = replace(event.reply, epoch=self.membership.epoch_of(peer, event.life, epoch))
-        if checks is not None and peer in self._accepted:
-            checks.check(self._accepted[peer], reply, elapsed)
-        try:
-            self.agent.receive(reply)
-        except ValueError as error:
-            raise Refused("values", str(error)) from None
-        self._accepted[peer] = reply
-        self.membership.hear(peer, event.life, epoch, event.at)
-
     def _replay(self, payload: bytes) -> None:
         """Do again what an event did."""
         match unpack(payload):
@@ -286,4 +281,4 @@ class NodeCore:
                 self.n_samples += len(values)
             case ReplyAccepted() as event:
                 self.agent.choose_peer({event.reply.sender})
-                self._accept(event)
+                self._heard.accept(self.agent, event)

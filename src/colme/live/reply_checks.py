@@ -48,21 +48,27 @@ class ReplyChecks:
         """Raise Refused unless `now` can follow `before`, `elapsed` seconds later if known."""
         if now.epoch != before.epoch or before.count == 0:
             return
-        more = now.count - before.count
-        if more < 0:
+        if now.count < before.count:
             raise Refused(
                 "count fell",
                 f"{now.sender!r} reported {before.count} samples before, and now {now.count}",
             )
-        rate = self.rate
-        if rate is not None and elapsed is not None and more > rate * elapsed + self.burst:
+        if elapsed is not None:
+            self.check_rate(before, now, elapsed)
+        self._check_sums(before, now)
+        self._check_jump(before, now)
+
+    def check_rate(self, before: Reply, now: Reply, elapsed: float) -> None:
+        """Raise Refused if `now` has more samples than `elapsed` seconds after `before` allow."""
+        more, rate = now.count - before.count, self.rate
+        if now.epoch != before.epoch or before.count == 0 or rate is None:
+            return
+        if more > rate * elapsed + self.burst:
             raise Refused(
                 "too fast",
                 f"{now.sender!r} took {more} samples in {elapsed:g} s; at most {rate:g} a "
                 f"second, {self.burst} at once, are allowed",
             )
-        self._check_sums(before, now)
-        self._check_jump(before, now)
 
     def _check_sums(self, before: Reply, now: Reply) -> None:
         """Refuse sums of squares that no samples in between can explain.
@@ -138,18 +144,51 @@ def read_reply(
     Traceback (most recent call last):
     colme.live.wire.Refused: 'b' answered a query that is not open
     """
-    message = decode(payload)
-    if seal is not None:
-        if not isinstance(message, SealedReply):
-            raise Refused("unsealed", f"a reply of {peer!r} came without a seal")
-        author = seal.open(message, context)
-        if author != peer:
-            raise Refused("impostor", f"{author!r} answered in the name of {peer!r}")
-        message = decode(message.payload)
-    if not isinstance(message, WireReply):
-        raise Refused("not an answer", "a reply was expected")
+    message = open_reply(payload, seal, context)
     if message.reply.sender != peer:
         raise Refused("impostor", f"{message.reply.sender!r} answered for {peer!r}")
     if query != (peer, message.nonce):
         raise Refused("unasked", f"{peer!r} answered a query that is not open")
+    return message
+
+
+def open_reply(payload: bytes, seal: Seal | None, context: bytes) -> WireReply:
+    """Return the reply in a frame, whoever was asked; raise Refused unless its sender sealed it.
+
+    Examples
+    --------
+    >>> from colme.live.wire import encode
+    >>> frame = encode(WireReply(nonce=7, life=1, reply=Reply("b", mean=0.1, count=3)))
+    >>> open_reply(frame, None, b"").reply.sender
+    'b'
+    """
+    message = decode(payload)
+    author = None
+    if seal is not None:
+        if not isinstance(message, SealedReply):
+            raise Refused("unsealed", "a reply came without a seal")
+        author = seal.open(message, context)
+        message = decode(message.payload)
+    if not isinstance(message, WireReply):
+        raise Refused("not an answer", "a reply was expected")
+    if author not in (None, message.reply.sender):
+        raise Refused("impostor", f"{author!r} answered in the name of {message.reply.sender!r}")
+    return message
+
+
+def claimed_reply(payload: bytes) -> WireReply:
+    """Return the reply that a frame claims to hold; nothing is proven.
+
+    Examples
+    --------
+    >>> from colme.live.wire import encode
+    >>> reply = encode(WireReply(nonce=7, life=1, reply=Reply("b", mean=0.1, count=3)))
+    >>> claimed_reply(encode(SealedReply(reply, b"no certificate", b"no signature"))).life
+    1
+    """
+    message = decode(payload)
+    if isinstance(message, SealedReply):
+        message = decode(message.payload)
+    if not isinstance(message, WireReply):
+        raise Refused("not an answer", "a reply was expected")
     return message

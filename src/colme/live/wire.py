@@ -27,12 +27,19 @@ VERSION = 2
 position."""
 
 MOST_BYTES = 4096
-"""The longest frame: a stranger cannot make a device read or keep more."""
+"""The longest frame of one message: a stranger cannot make a device read or keep more."""
+
+MOST_RELAYS = 32
+"""The most frames of others that one bundle carries."""
+
+MOST_BUNDLE_BYTES = (1 + MOST_RELAYS) * 1024
+"""The longest bundle: a sealed reply has some 700 bytes.  What does not fit is not relayed."""
 
 REASONS = ("garbage", "version", "too long", "length", "checksum", "kind", "values")
 """Why `decode` refuses bytes, in the order in which it checks them."""
 
 _MAGIC = b"CM"
+_BUNDLE = 4
 _HEAD_SIZE = 8  # two letters, version, kind and four bytes of checksum
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LONGEST_TEXT = 200
@@ -83,9 +90,8 @@ def check_name(role: str, value: object) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WireQuery:
-    """`sender` asks `receiver` what it knows about its own stream.
+class WireQuery(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`sender` asks `receiver` what it knows about its own stream, and perhaps of others.
 
     Parameters
     ----------
@@ -93,17 +99,24 @@ class WireQuery:
         A random number that the reply repeats, so that an old reply is recognised.
     as_of
         Ask for the state after the receiver's first `as_of` samples; 0 asks for the latest state.
+    relays
+        How many frames of others the sender would like beside, in a `ReplyBundle`; 0 asks for a
+        reply alone, as nodes do that know no bundles.
+    wanted
+        Whom it wants to hear of, see `colme.live.relays.NameBits`; empty: anybody.
 
     Examples
     --------
     >>> decode(encode(WireQuery("a", "b", nonce=7)))
-    WireQuery(sender='a', receiver='b', nonce=7, as_of=0)
+    WireQuery(sender='a', receiver='b', nonce=7, as_of=0, relays=0, wanted=b'')
     """
 
     sender: Name
     receiver: Name
     nonce: Bits
     as_of: Count = 0
+    relays: Count = 0
+    wanted: Annotated[bytes, msgspec.Meta(max_length=256)] = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +164,29 @@ class SealedReply:
     signature: _Part
 
 
+@dataclass(frozen=True, slots=True)
+class ReplyBundle:
+    """The frame of a device's own reply, and frames that others made of theirs, as it got them.
+
+    Whoever relays a frame neither opens it nor makes another.  A frame that is spoilt is refused by
+    itself: the others count.
+
+    Examples
+    --------
+    >>> bundle = ReplyBundle(b"my frame", (b"a frame of b", b"a frame of c"))
+    >>> decode(encode(bundle)) == bundle
+    True
+    """
+
+    own: _Part
+    relayed: tuple[bytes, ...]
+
+    @staticmethod
+    def is_frame(payload: bytes) -> bool:
+        """Return whether bytes begin as a bundle does."""
+        return payload[:4] == _MAGIC + bytes((VERSION, _BUNDLE))
+
+
 class Seal(Protocol):
     """Proves who sent a reply: see `colme.live.keys.Identity`.
 
@@ -166,8 +202,8 @@ class Seal(Protocol):
         """Return who signed it; raise Refused unless that is a member of this fleet."""
 
 
-Message: TypeAlias = WireQuery | WireReply | SealedReply
-_KINDS = {1: WireQuery, 2: WireReply, 3: SealedReply}
+Message: TypeAlias = WireQuery | WireReply | SealedReply | ReplyBundle
+_KINDS = {1: WireQuery, 2: WireReply, 3: SealedReply, _BUNDLE: ReplyBundle}
 _KIND_OF = {message: kind for kind, message in _KINDS.items()}
 _DECODERS: dict[int, msgspec.msgpack.Decoder[Message]] = {
     kind: msgspec.msgpack.Decoder(message) for kind, message in _KINDS.items()
@@ -175,7 +211,7 @@ _DECODERS: dict[int, msgspec.msgpack.Decoder[Message]] = {
 
 
 def encode(message: Message) -> bytes:
-    r"""Return the frame of a message; raise ValueError if it is longer than `MOST_BYTES`.
+    r"""Return the frame of a message; raise ValueError if it is longer than its kind may be.
 
     Examples
     --------
@@ -185,9 +221,15 @@ def encode(message: Message) -> bytes:
     head = _MAGIC + bytes((VERSION, _KIND_OF[type(message)]))
     body = msgspec.msgpack.encode(message)
     frame = head + zlib.crc32(body, zlib.crc32(head)).to_bytes(4) + body
-    if len(frame) > MOST_BYTES:
-        raise ValueError(f"a frame must have at most {MOST_BYTES} bytes; received {len(frame)}")
+    most = _most_bytes(frame)
+    if len(frame) > most:
+        raise ValueError(f"a frame must have at most {most} bytes; received {len(frame)}")
     return frame
+
+
+def _most_bytes(frame: bytes) -> int:
+    """Return how long a frame of that kind may be."""
+    return MOST_BUNDLE_BYTES if ReplyBundle.is_frame(frame) else MOST_BYTES
 
 
 def decode(payload: bytes) -> Message:
@@ -199,14 +241,15 @@ def decode(payload: bytes) -> Message:
     --------
     >>> decode(encode(WireQuery("a", "b", nonce=7))[:-1])
     Traceback (most recent call last):
-    colme.live.wire.Refused: the checksum of a frame of 42 bytes is wrong
+    colme.live.wire.Refused: the checksum of a frame of 35 bytes is wrong
     """
     if payload[:2] != _MAGIC or len(payload) == 2:
         raise Refused("garbage", f"a frame begins with 'CM'; received {payload[:2]!r}")
     if payload[2] != VERSION:
         raise Refused("version", f"only version {VERSION} is understood; received {payload[2]}")
-    if len(payload) > MOST_BYTES:
-        raise Refused("too long", f"a frame has at most {MOST_BYTES} bytes, not {len(payload)}")
+    most = _most_bytes(payload)
+    if len(payload) > most:
+        raise Refused("too long", f"a frame has at most {most} bytes, not {len(payload)}")
     if len(payload) < _HEAD_SIZE:
         raise Refused("length", f"a frame has {_HEAD_SIZE} bytes or more; received {len(payload)}")
     body = payload[_HEAD_SIZE:]
@@ -214,7 +257,7 @@ def decode(payload: bytes) -> Message:
     if zlib.crc32(body, zlib.crc32(payload[:4])) != int.from_bytes(payload[4:_HEAD_SIZE]):
         raise Refused("checksum", f"the checksum of a frame of {len(payload)} bytes is wrong")
     if payload[3] not in _DECODERS:
-        raise Refused("kind", f"a frame is of kind 1, 2 or 3; received {payload[3]}")
+        raise Refused("kind", f"a frame is of kind 1, 2, 3 or 4; received {payload[3]}")
     try:
         return _DECODERS[payload[3]].decode(body)
     except (ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
