@@ -11,10 +11,10 @@ import msgspec
 from hypothesis import strategies as st
 
 from colme import Reply
-from colme.live.wire import VERSION, SealedReply, WireQuery, WireReply
+from colme.live.wire import VERSION, ReplyBundle, SealedReply, WireQuery, WireReply
 
 FULL = WireReply(7, 9, Reply("b", 0.1, 3, 0.5, (0.25, math.inf, 1.5), 2))
-KINDS = {WireQuery: 1, WireReply: 2, SealedReply: 3}
+KINDS = {WireQuery: 1, WireReply: 2, SealedReply: 3, ReplyBundle: 4}
 
 
 def framed(kind: int, body: bytes | dict[str, Any], version: int = VERSION) -> bytes:
@@ -33,10 +33,14 @@ shapes = st.tuples(
     st.floats(allow_nan=False, allow_infinity=False),
 )
 wide, long, counts = (st.integers(0, most) for most in (2**64 - 1, 2**63 - 1, 2**53))
-asks = st.builds(WireQuery, names, names, wide, counts)
+asks = st.builds(WireQuery, names, names, wide, counts, counts, st.binary(max_size=256))
 squares = st.one_of(st.none(), st.floats(0, allow_infinity=False))
-replies = st.builds(Reply, names, numbers, counts, squares, st.one_of(st.none(), shapes), counts)
+variances = st.one_of(st.none(), st.just(math.inf), st.floats(1e-9, 1e9))
+replies = st.builds(
+    Reply, names, numbers, counts, squares, st.one_of(st.none(), shapes), counts, variances
+)
 tolds = st.builds(WireReply, wide, long, replies)
 parts = st.binary(min_size=1, max_size=500)
 sealeds = st.builds(SealedReply, parts, parts, parts)
-messages = st.one_of(asks, tolds, sealeds)
+bundles = st.builds(ReplyBundle, parts, st.lists(st.binary(max_size=200), max_size=5).map(tuple))
+messages = st.one_of(asks, tolds, sealeds, bundles)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,14 @@ from colme.live.wire import WireReply, decode, encode
 def core(name: str, life: int = 1, **more: object) -> NodeCore:
     """Return a core with an agent that may meet anybody."""
     settings: dict[str, object] = {"sigma": 0.5, "delta": 0.01} | more
-    in_step = bool(settings.pop("in_step", False))
+    surroundings: dict[str, Any] = {
+        word: settings.pop(word)
+        for word in ("in_step", "seal", "relay_filter", "reply_filter")
+        if word in settings
+    }
     agent = Agent(name, **settings)  # type: ignore[arg-type]
     checks = ReplyChecks(log_risk=20.0, rate=2.0, burst=5)
-    return NodeCore(agent, "home", life, Membership(1.0), checks, in_step=in_step)
+    return NodeCore(agent, "home", life, Membership(1.0), checks, **surroundings)
 
 
 def save(one: NodeCore) -> list[bytes]:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 
 from colme import Reply
 from colme.live.wire import (
+    MOST_BUNDLE_BYTES,
     MOST_BYTES,
     REASONS,
     Refused,
@@ -168,12 +169,12 @@ def test_each_defect_has_its_reason() -> None:
     frame = encode(FULL)
     found = {
         "garbage": [b"", b"C", b"CM", b"MC\x02", b"\x00" * 50, b"{}"],
-        "too long": [framed(3, b"x" * MOST_BYTES)],
+        "too long": [framed(3, b"x" * MOST_BYTES), framed(4, b"x" * MOST_BUNDLE_BYTES)],
         "length": [frame[:7]],
         "checksum": [frame[:-1], frame + b"b", frame[:20] + b"?" + frame[21:]],
-        "kind": [framed(0, b""), framed(4, frame[8:]), framed(255, b"")],
+        "kind": [framed(0, b""), framed(5, frame[8:]), framed(255, b"")],
         "values": [
-            *(framed(kind, b"") for kind in (1, 2, 3)),
+            *(framed(kind, b"") for kind in (1, 2, 3, 4)),
             framed(2, frame[8:-1]),
             framed(2, frame[8:] + b"b"),
             framed(1, frame[8:]),

@@ -10,7 +10,7 @@ import pytest
 from frames import FULL, KINDS, framed, messages
 from hypothesis import given, settings
 
-from colme.live.wire import MOST_BYTES, REASONS, Refused, decode, encode
+from colme.live.wire import MOST_BUNDLE_BYTES, REASONS, Refused, decode, encode
 
 Attack = Callable[[random.Random, bytes, bytes], Iterator[bytes]]
 
@@ -37,7 +37,7 @@ def resized(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
         yield first[:length]
     for _ in range(100):
         yield first + rng.randbytes(rng.choice((1, 2, 8, 100)))
-    yield first + bytes(MOST_BYTES)
+    yield first + bytes(MOST_BUNDLE_BYTES)
 
 
 def spliced(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ def rewritten(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes
         body = bytearray(first[8:])
         for _ in range(rng.randrange(1, 4)):
             body[rng.randrange(min(len(body), 96))] = rng.choice((0, 255, rng.randrange(256)))
-        yield framed(rng.choice((first[3], 1, 2, 3)), bytes(body))
+        yield framed(rng.choice((first[3], 1, 2, 3, 4)), bytes(body))
 
 
 def resized_within(rng: random.Random, first: bytes, second: bytes) -> Iterator[bytes]:

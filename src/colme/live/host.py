@@ -10,12 +10,13 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from colme.agent import Agent
+from colme.algorithm import Algorithm, ClassTest, QueryStrategy
 from colme.live.connection_config import ConnectionConfig
 from colme.live.membership import Membership
 from colme.live.network import Link
@@ -195,7 +196,12 @@ class Host:
             await self._store.checkpoint(name, core.checkpoint())
         else:
             core.resume(saved.checkpoint, saved.events)
+            lived, wanted = core.agent.algorithm, agent.algorithm
+            if lived.relays and wanted.relays:  # how many does not matter to any test
+                core.agent.algorithm = replace(lived, relays=wanted.relays)
             _check_same(core.agent, agent)
+            if lived.class_test != wanted.class_test:
+                log.info("%s goes on with its earlier test, %s", name, lived.class_test.word)
         return Node(core, self._store, hosted.source, self._link, self.schedule, emit)
 
     async def _renew_sessions(self) -> None:
@@ -229,11 +235,27 @@ class Host:
 
 
 def _check_same(before: Agent, now: Agent) -> None:
-    """Refuse settings under which the saved state would mean something else."""
+    """Refuse settings under which the saved state would mean something else.
+
+    A state that was begun with an earlier definition of a named algorithm goes on with that: what
+    was promised then holds.
+    """
     for word in ("algorithm", "bound", "delta", "max_agents", "room", "cap"):
         was, wanted = getattr(before, word), getattr(now, word)
-        if was != wanted:
+        same = [wanted, _earlier(wanted)] if isinstance(wanted, Algorithm) else [wanted]
+        if was not in same:
             raise ValueError(
                 f"{now.name!r} has lived with {word} = {was}; received {wanted}: give what it had, "
                 "or start with an empty state folder, as a new life"
             )
+
+
+def _earlier(algorithm: Algorithm) -> Algorithm:
+    """Return what earlier versions meant by `sharp` and `robust`; others are what they were.
+
+    The earlier test promises nothing where somebody chooses what an agent hears of.
+    """
+    if algorithm.class_test is not ClassTest.PAIRED or algorithm.relays:
+        return algorithm
+    query, test = QueryStrategy.RESTRICTED_ROUND_ROBIN, ClassTest.JOINT
+    return replace(algorithm, query=query, class_test=test)

@@ -23,7 +23,7 @@ except ImportError:
 
 from colme.live.background import in_background
 from colme.live.connection_config import ConnectionConfig
-from colme.live.wire import MOST_BUNDLE_BYTES, MOST_BYTES
+from colme.live.wire import MOST_BYTES
 
 _TOO_LONG = b"CM\2\0" + bytes(MOST_BYTES)
 _GRACE = 1.0
@@ -163,11 +163,17 @@ class Link:
         self._declare(declare)
 
     def ask(
-        self, name: str, payload: bytes, take: Callable[[bytes], bool], timeout: float
+        self,
+        name: str,
+        payload: bytes,
+        take: Callable[[bytes], bool],
+        timeout: float,
+        most: int = MOST_BYTES,
     ) -> asyncio.Future[bool]:
         """Ask an agent; offer its replies to `take` until one is accepted: the result says whether.
 
-        The result is False if nobody is there, nobody replies in time, or no reply is accepted.
+        The result is False if nobody is there, nobody replies in time, or no reply is accepted.  Of
+        a reply with more than `most` bytes none is kept.
         """
         done: asyncio.Future[bool] = self._loop.create_future()
         if self._session is None:
@@ -177,7 +183,7 @@ class Link:
         def reply(answer: zenoh.Reply) -> None:
             if answer.ok is None or done.done():
                 return
-            if take(_bytes_of(answer.ok.payload, MOST_BUNDLE_BYTES)):
+            if take(_bytes_of(answer.ok.payload, most)):
                 done.set_result(True)
 
         def end() -> None:

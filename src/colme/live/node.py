@@ -195,7 +195,7 @@ class Node:
         def take(payload: bytes) -> bool:
             return self.core.receive(peer, payload, running_clock(), time.time())
 
-        self._asking = self.link.ask(peer, query, take, timeout)
+        self._asking = self.link.ask(peer, query, take, timeout, self.core.longest_reply)
         if self._stop.is_set():
             self.stop()
         is_heard = await self._asking

@@ -17,16 +17,23 @@ from colme.agent import Agent
 from colme.live.journal import PeerAdded, ReplyAccepted, SamplesFolded, pack, unpack
 from colme.live.membership import Membership
 from colme.live.peer_replies import PeerReplies
-from colme.live.relays import HeldFrames, RelayFilter, wanted_by
+from colme.live.relays import NO_RELAYS_IN_STEP, HeldFrames, RelayFilter, wanted_by
 from colme.live.reply_checks import ReplyChecks, read_query
-from colme.live.wire import Refused, Seal, WireQuery, WireReply, encode
+from colme.live.wire import (
+    MOST_BUNDLE_BYTES,
+    MOST_BYTES,
+    Refused,
+    Seal,
+    WireQuery,
+    WireReply,
+    encode,
+)
 from colme.messages import Query, Reply, Snapshot
 
 _LONGEST_PAUSE = 8
 """Maximum calls of `add_peer` from one attempt to replace a peer in a full row to the next."""
 _PAST_REPLIES = 100_000
 """Past replies of its own that an agent in step can still be asked for."""
-NO_RELAYS_IN_STEP = "agents in step ask about the past, which nobody relays: leave out relays"
 
 
 @dataclass(eq=False)
@@ -104,6 +111,11 @@ class NodeCore:
         self._replies: deque[Reply] = deque(maxlen=_PAST_REPLIES if self.in_step else 1)
         self._n_published = 0
         self._publish()
+
+    @property
+    def longest_reply(self) -> int:
+        """The most bytes of a reply: more only if the agent asks for relays."""
+        return MOST_BUNDLE_BYTES if self.agent.algorithm.relays else MOST_BYTES
 
     def appear(self, *peers: str) -> None:
         """Note that others are present, and add them to the row while it has free entries."""

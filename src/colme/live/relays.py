@@ -30,6 +30,8 @@ _BUNDLE_HEAD = 64
 _FRAME_HEAD = 5
 """More bytes than the length of a frame takes."""
 
+NO_RELAYS_IN_STEP = "agents in step ask about the past, which nobody relays: leave out relays"
+
 RelayFilter = Callable[[list[bytes]], list[bytes]]
 
 
@@ -60,10 +62,10 @@ class NameBits:
             bits[place] |= bit
         return cls(bytes(bits))
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         if not self.bits:
             return True
-        place, bit = _place_of(name, self.bits)
+        place, bit = _place_of(str(name), self.bits)
         return bool(self.bits[place] & bit)
 
 
@@ -80,7 +82,7 @@ class _InBoth:
     one: Container[str]
     other: Container[str]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self.one and name in self.other
 
 

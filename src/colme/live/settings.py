@@ -19,11 +19,12 @@ from colme.algorithm import ClassTest, resolve
 from colme.bounds import Bound, KnownNoise, Restarted
 from colme.live.addresses import split_address
 from colme.live.connection_config import ConnectionConfig, Mode
+from colme.live.relays import NO_RELAYS_IN_STEP
 from colme.live.reply_checks import ReplyChecks
-from colme.live.wire import check_name
+from colme.live.wire import MOST_RELAYS, check_name
 
 Name = Annotated[str, AfterValidator(partial(check_name, "a name"))]
-_SAME = {"algorithm", "eta", "within", "delta", "max_agents", "room"}
+_SAME = {"algorithm", "eta", "within", "relays", "delta", "max_agents", "room"}
 """Settings that an `Agent` takes under the same name."""
 _ANY_RISK = 0.05
 """An agent replaces the risk of its bound by the risk that is left for it."""
@@ -60,6 +61,8 @@ sigma, estimated
     """Agents whose means differ by at most this much count as one class."""
     within: float | None = Field(default=None, gt=0)
     """Pool a peer only once its mean is shown to be less than this away."""
+    relays: int = Field(default=0, ge=0, le=MOST_RELAYS)
+    """Summaries of others that a reply may carry, as their owners made and sealed them."""
     max_agents: int | None = Field(default=None, ge=1)
     """Maximum number of agents ever; without it each new peer gets less risk."""
     room: int | None = Field(default=None, ge=2)
@@ -186,5 +189,7 @@ class NodeSettings(AgentSettings, LinkSettings):
             raise ValueError("agents in step ask in a given order: name the peers, all of them")
         if self.in_step and self.restart:
             raise ValueError("agents in step count from the first sample on: leave out restart")
+        if self.in_step and self.relays:
+            raise ValueError(NO_RELAYS_IN_STEP)
         self.connection_of(self.mode)  # checks the addresses
         return self

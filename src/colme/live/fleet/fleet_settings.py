@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from colme._settings import Table
 from colme.live.fleet.fleet_problem import ProblemField
+from colme.live.relays import NO_RELAYS_IN_STEP
 from colme.live.schedule import Schedule
 from colme.live.settings import AgentSettings, Name
 from colme.problem import Problem
@@ -116,6 +117,8 @@ class FleetSettings(AgentSettings, LiarSettings):
                 f"each process needs an agent: received {self.processes} processes for "
                 f"{self.problem.n_agents} agents"
             )
+        if self.in_step and self.relays:
+            raise ValueError(NO_RELAYS_IN_STEP)
         if self.in_step and self.liars and self.lie != "shifted":
             raise ValueError(
                 "agents in step ask for the state after a number of samples, so liars among them "
