@@ -66,6 +66,16 @@ def test_a_fleet_takes_its_steps_and_tells_how_it_fared(capsys: Capture) -> None
     assert all(row["error"] < 1 for row in report["classes"])
 
 
+def test_agents_of_a_fleet_relay_what_others_said(capsys: Capture) -> None:
+    flags = ["--relays", "4", "--steps", "40", "--interval", "0.05", "--tls", "--json"]
+    code, out, _ = run(capsys, *SMALL, *flags)
+    report = json.loads(out)
+    assert code == 0
+    assert report["messages"]["relayed"] > 20
+    assert report["refused"] == {}
+    assert report["samples"] == 6 * 40
+
+
 def test_others_can_watch_a_fleet_and_a_signal_ends_it_all(
     started: list[subprocess.Popen[str]],
 ) -> None:

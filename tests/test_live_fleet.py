@@ -28,6 +28,7 @@ from colme.problem import Problem
         ({"mode": "router"}, "mode: Input should be 'client' or 'peer'; received 'router'"),
         ({"lie": "white"}, "lie: Input should be 'shifted', 'inflated' or 'random'"),
         ({"seed": -1}, "seed: Input should be greater than or equal to 0"),
+        ({"in_step": True, "relays": 4}, "leave out relays"),
         ({"in_step": True, "liars": 0.5, "lie": "random"}, "true counts"),
     ],
     ids=str,

@@ -10,17 +10,20 @@ from hypothesis import strategies as st
 from node_cores import core
 
 from colme import Reply
-from colme.live.journal import PeerAdded, ReplyAccepted, SamplesFolded, pack, unpack
+from colme.live.journal import PeerAdded, RelayAccepted, ReplyAccepted, SamplesFolded, pack, unpack
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
+replies = st.builds(Reply, st.text(min_size=1), st.floats(-1e150, 1e150), st.integers(0, 2**53))
+lives = st.integers(0, 2**63 - 1)
 events = st.one_of(
     st.builds(PeerAdded, st.text(min_size=1)),
     st.builds(SamplesFolded, st.lists(numbers).map(tuple), st.text()),
     st.builds(
         ReplyAccepted,
-        st.builds(Reply, st.text(min_size=1), st.floats(-1e150, 1e150), st.integers(0, 2**53)),
-        st.integers(0, 2**63 - 1),
+        replies,
+        lives,
         numbers,
+        st.lists(st.builds(RelayAccepted, replies, lives), max_size=3).map(tuple),
     ),
 )
 
@@ -31,8 +34,11 @@ def test_an_event_comes_back_as_it_was(event: Any) -> None:
 
 
 def test_all_that_a_reply_says_is_kept() -> None:
-    reply = Reply("b", -0.0, 3, 0.5, (0.25, math.inf, 1.5), 2)
-    assert unpack(pack(ReplyAccepted(reply, 7, 5.0))) == ReplyAccepted(reply, 7, 5.0)
+    reply = Reply("b", -0.0, 3, 0.5, (0.25, math.inf, 1.5), 2, math.inf)
+    alone = ReplyAccepted(reply, 7, 5.0)
+    event = ReplyAccepted(reply, 7, 5.0, (RelayAccepted(reply, 8),))
+    assert [unpack(pack(one)) for one in (alone, event)] == [alone, event]
+    assert b"relayed" not in pack(alone)  # as it was before there were relays
 
 
 OLD: dict[bytes, Any] = {

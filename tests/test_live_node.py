@@ -148,6 +148,7 @@ CHANGED: list[dict[str, Any]] = [
     {"algorithm": "local"},
     {"max_agents": 5},
     {"room": 5},
+    {"relays": 4},
     {"cap": 7.0},
     {"restart": True},
     {"trusting": True},
