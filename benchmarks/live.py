@@ -6,14 +6,21 @@ Run it alone: every figure suffers from whatever else the machine does.
 import asyncio
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import numpy as np
 import psutil
 
 import colme
 from colme.live.fleet import FleetSettings, LocalFleet
 from colme.live.fleet.fleet_problem import AgentStream
+from colme.live.keys import Authority, Identity
+from colme.live.membership import Membership
+from colme.live.node_core import NodeCore
+from colme.live.wire import encode
 
 PAPER = {"class_means": [0.2, 0.4, 0.8], "sigma": 0.5, "seed": 0}
 
@@ -73,11 +80,18 @@ async def load(n_agents: int, interval: float, seconds: float, processes: int) -
     print(f"  error of estimates {mean_error(last):.4f} after {last['steps']:.0f} samples")
 
 
-async def learn(n_agents: int, interval: float, steps: int, epsilon: float) -> None:
+async def learn(
+    n_agents: int, interval: float, steps: int, epsilon: float, relays: int = 0
+) -> None:
     """Run a fleet freely; print when it converges, beside the simulator with the same samples."""
     problem = colme.Problem.gaussian(n_agents=n_agents, **PAPER)  # type: ignore[arg-type]
     settings = FleetSettings(
-        problem=problem, mode="client", interval=interval, steps=steps, every=10 * interval
+        problem=problem,
+        mode="client",
+        interval=interval,
+        steps=steps,
+        every=10 * interval,
+        relays=relays,
     )
     last_off = np.zeros(n_agents)
     async with LocalFleet(settings) as fleet:
@@ -97,16 +111,101 @@ async def learn(n_agents: int, interval: float, steps: int, epsilon: float) -> N
         )[:steps]
         for a in range(n_agents)
     ]
-    simulated = colme.simulate(np.stack(columns, axis=1), "sharp", sigma=0.5, delta=settings.delta)
+    simulated = colme.simulate(
+        np.stack(columns, axis=1), "sharp", sigma=0.5, delta=settings.delta, relays=relays
+    )
     assert simulated.estimates is not None
     # The same question at the same times: at every tenth sample.
     off = np.abs(simulated.estimates[0, 9::10] - problem.true_means) > epsilon
     times = 10.0 * np.arange(1, len(off) + 1)[:, None]
     expected = (off * times).max(axis=0)
     print(
-        f"{n_agents} agents, freely: within {epsilon:g} for good after {last_off.mean():.0f} "
-        f"samples on average, simulated {expected.mean():.0f}: "
+        f"{n_agents} agents, freely, {relays} relays: "
+        f"within {epsilon:g} for good after {last_off.mean():.0f} samples on average, "
+        f"simulated {expected.mean():.0f}: "
         f"ratio {last_off.mean() / expected.mean():.2f}"
+    )
+
+
+class CountedLinks:
+    """Node cores joined by perfect links that count bytes.
+
+    Parameters
+    ----------
+    keys
+        The folder of an authority, for sealed replies; None: without keys.
+    says_wanted
+        Whether a query says whose news is wanted.
+    """
+
+    def __init__(
+        self, problem: colme.Problem, relays: int, keys: Path | None, says_wanted: bool
+    ) -> None:
+        n_agents = problem.n_agents
+        names = [f"{a:03d}" for a in range(n_agents)]
+        seals: list[Identity | None] = [None] * n_agents
+        if keys is not None:
+            seals = [Identity.load(one) for one in Authority.create(keys, "demo").issue_all(names)]
+        self.cores: dict[str, NodeCore] = {}
+        for life, (name, seal) in enumerate(zip(names, seals, strict=True), 1):
+            agent = colme.Agent(name, sigma=0.5, delta=0.001, max_agents=n_agents, relays=relays)
+            core = NodeCore(agent, "demo", life, Membership(1.0), seal=seal)
+            core.appear(*(other for other in names if other != name))
+            self.cores[name] = core
+        self._says_wanted = says_wanted
+        self.n_messages = self.asked = self.replied = 0
+
+    def step(self, t: int, samples: list[float]) -> None:
+        """Let each agent take a sample and ask a peer."""
+        for core, sample in zip(self.cores.values(), samples, strict=True):
+            core.fold([sample], str(t))
+            core.saved(len(core.unsaved))
+        for core in self.cores.values():
+            chosen = core.next_query(float(t))
+            if chosen is None:
+                continue
+            peer, query = self.cores[chosen[0]], chosen[1]
+            read = peer.read_query(query)
+            if read.wanted and not self._says_wanted:
+                read = msgspec.structs.replace(read, wanted=b"")
+                query = encode(read)
+            reply = peer.answer(read) or b""
+            assert core.receive(chosen[0], reply, float(t), float(t))
+            core.saved(len(core.unsaved))
+            self.n_messages += 2
+            self.asked, self.replied = self.asked + len(query), self.replied + len(reply)
+
+
+def relays_cost(
+    relays: int, steps: int, *, keys: bool = False, says_wanted: bool = True, n_agents: int = 100
+) -> None:
+    """Print what an exchange takes, in bytes and time, and how old and how good news makes it."""
+    problem = colme.Problem.gaussian(n_agents=n_agents, **PAPER)  # type: ignore[arg-type]
+    samples, truth = problem.draw(steps, seed=1)[0].tolist(), problem.true_means
+    with TemporaryDirectory() as folder:
+        links = CountedLinks(problem, relays, Path(folder) / "k" if keys else None, says_wanted)
+    begin, last_off = time.process_time(), np.zeros(n_agents)
+    for t, row in enumerate(samples, 1):
+        links.step(t, row)
+        if t % 10 == 0:
+            estimates = np.array([core.agent.estimate for core in links.cores.values()])
+            last_off[np.abs(estimates - truth) > 0.02] = t
+    taken, n = time.process_time() - begin, n_agents * steps
+    cores = list(links.cores.values())
+    refused = sum(sum(core.refused.values()) for core in cores)
+    ages = [
+        steps - reply.count
+        for a, core in enumerate(cores)
+        for reply in core.agent.snapshot().replies
+        if truth[int(reply.sender)] == truth[a] and reply.sender != core.agent.name
+    ]
+    print(
+        f"{relays:2d} relays{', keys' if keys else ''}{'' if says_wanted else ', nothing wanted'}: "
+        f"a step of an agent takes {links.n_messages / n:.2f} messages, {links.asked / n:.0f} + "
+        f"{links.replied / n:.0f} bytes (query + reply), {1e3 * taken / n:.2f} ms; "
+        f"news of {sum(core.counts['relayed'] for core in cores) / n:.2f} others, "
+        f"of classmates {np.mean(ages):.1f} samples old at the end; within 0.02 for good after "
+        f"{last_off.mean():.0f} samples; {refused} refused"
     )
 
 
@@ -114,4 +213,10 @@ if __name__ == "__main__":
     quick = "--quick" in sys.argv
     asyncio.run(load(100, 0.1, 10.0 if quick else 60.0, 2))
     asyncio.run(load(1000, 1.0, 10.0 if quick else 60.0, 2))
-    asyncio.run(learn(100, 0.1, 200 if quick else 600, 0.02))
+    for relays in (0,) if quick else (0, 4, 16):
+        asyncio.run(learn(100, 0.1, 200 if quick else 600, 0.02, relays))
+    for relays in (0, 4, 16):
+        relays_cost(relays, 50 if quick else 400)
+        if relays:
+            relays_cost(relays, 50 if quick else 400, says_wanted=False)
+        relays_cost(relays, 20 if quick else 100, keys=True)

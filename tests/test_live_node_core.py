@@ -120,7 +120,7 @@ def test_bad_links_change_nothing_but_the_pace() -> None:
         assert disturbed.agent.local_mean == honest.agent.local_mean
         assert disturbed.agent.optimistic_class == honest.agent.optimistic_class
         assert disturbed.agent.estimate == pytest.approx(truth, abs=0.1)
-        assert disturbed.agent.estimate == pytest.approx(honest.agent.estimate, abs=0.01)
+        assert disturbed.agent.estimate == pytest.approx(honest.agent.estimate, abs=0.02)
 
 
 def test_questions_that_are_spoilt_repeated_or_late_change_nothing() -> None:

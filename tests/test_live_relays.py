@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import msgspec
@@ -125,7 +126,7 @@ def test_a_crash_leads_to_the_same_agent(kept: str) -> None:
     assert before.counts["relayed"] > 20
     again = core("a", relays=3)
     again.resume(checkpoint, events)
-    assert again.checkpoint() == before.checkpoint()
+    assert json.loads(again.checkpoint()) == json.loads(before.checkpoint())
     assert again.agent.query_to("b") == before.agent.query_to("b")
     # its frames are gone: it relays nothing until it hears again
     query = WireQuery("b", "a", nonce=7, relays=3)
@@ -144,10 +145,10 @@ def test_cores_relay_what_plain_agents_relay() -> None:
     samples = PROBLEM.draw(20, seed=3)[0]
     fleet = fleet_of(NAMES, relays=4, max_agents=16)
     live_through(fleet, samples)
-    agents = {name: Agent(name, sigma=0.5, delta=0.01, max_agents=16, relays=4) for name in NAMES}
-    for agent in agents.values():
-        for name in NAMES:
-            agent.meet(name)
+    agents = {
+        name: Agent(name, sigma=0.5, delta=0.01, max_agents=16, relays=4, peers=NAMES)
+        for name in NAMES
+    }
     for row in samples.tolist():
         for agent, sample in zip(agents.values(), row, strict=True):
             agent.perceive(sample)
@@ -156,7 +157,9 @@ def test_cores_relay_what_plain_agents_relay() -> None:
             query = agent.query_to(peer.name)
             agent.receive(peer.answer(query), peer.relayed(query))
     for name, agent in agents.items():
-        assert fleet[name].agent.snapshot().replies == agent.snapshot().replies
+        assert set(fleet[name].agent.snapshot().replies) == set(agent.snapshot().replies)
+    # cores name their peers from their own name on: all ask others, and most relays are news
+    assert sum(one.counts["relayed"] for one in fleet.values()) > 2 * 16 * 20
 
 
 def test_with_relays_news_is_younger_and_classes_are_found_sooner() -> None:

@@ -97,7 +97,7 @@ class Node:
         self._buffer: asyncio.Queue[Sample | None] = asyncio.Queue(_BUFFER)
         self._stop = asyncio.Event()
         self._asking: asyncio.Future[bool] | None = None
-        self._news: list[tuple[str, bool]] = []
+        self._news: dict[str, bool] = {}
         self._held: deque[tuple[WireQuery, IncomingQuery]] = deque()
         self._delays: deque[float] = deque(maxlen=_DELAYS)
         self._acknowledged: str | None = None
@@ -110,7 +110,7 @@ class Node:
 
     def note(self, peer: str, is_present: bool) -> None:
         """Note that a peer has come or gone."""
-        self._news.append((peer, is_present))
+        self._news[peer] = is_present
 
     def stop(self) -> None:
         """Let `run` end soon; what is not stored yet is not acknowledged."""
@@ -155,9 +155,10 @@ class Node:
             await self._pause(due - running_clock())
 
     async def _tick(self) -> None:
-        news, self._news = self._news, []
-        for peer, is_present in news:
-            (self.core.appear if is_present else self.core.membership.vanish)(peer)
+        latest, self._news = self._news, {}
+        self.core.appear(*(peer for peer, is_present in latest.items() if is_present))
+        for peer in (peer for peer, is_present in latest.items() if not is_present):
+            self.core.membership.vanish(peer)
         arrived = [self._buffer.get_nowait() for _ in range(self._buffer.qsize())]
         samples = [sample for sample in arrived if sample is not None]
         self._has_ended = self._has_ended or len(samples) < len(arrived)

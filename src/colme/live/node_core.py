@@ -118,8 +118,12 @@ class NodeCore:
         return MOST_BUNDLE_BYTES if self.agent.algorithm.relays else MOST_BYTES
 
     def appear(self, *peers: str) -> None:
-        """Note that others are present, and add them to the row while it has free entries."""
-        for peer in peers:
+        """Note that others are present, and add them to the row while it has free entries.
+
+        Those who come together are added in the order of names, from the agent's own name on and
+        round: agents that begin together ask different peers, and so have news for each other.
+        """
+        for peer in sorted(peers, key=lambda peer: (peer < self.agent.name, peer)):
             self.membership.appear(peer)
             self._outside[peer] = None
         while self._outside and len(self.agent.peers) != self.agent.room:
