@@ -104,6 +104,7 @@ async def learn(
                     seen[name] = report["count"]
                     if abs(report["estimate"] - problem.true_means[a]) > epsilon:
                         last_off[a] = report["count"]
+        counts = fleet.report()["messages"]
     blocks = -(-steps // 256)
     columns = [
         np.concatenate(
@@ -123,7 +124,9 @@ async def learn(
         f"{n_agents} agents, freely, {relays} relays: "
         f"within {epsilon:g} for good after {last_off.mean():.0f} samples on average, "
         f"simulated {expected.mean():.0f}: "
-        f"ratio {last_off.mean() / expected.mean():.2f}"
+        f"ratio {last_off.mean() / expected.mean():.2f}; "
+        f"{counts['skipped'] / (counts['ticks'] + counts['skipped']):.1%} of ticks skipped, "
+        f"news of {counts.get('relayed', 0) / counts['heard']:.2f} others with each reply"
     )
 
 

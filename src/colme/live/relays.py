@@ -96,15 +96,11 @@ def wanted_by(agent: Agent, peer: str) -> tuple[int, bytes]:
     (4, b'')
     """
     query = agent.query_to(peer)
-    excluded = [name for name in agent.peers if name != agent.name and not _wants(query, name)]
-    if not query.relays or not excluded:
+    if query.wanted is None:
         return query.relays, b""
-    names = [name for name in agent.peers if _wants(query, name)]
-    return query.relays, NameBits.of(names).bits
-
-
-def _wants(query: Query, name: str) -> bool:
-    return query.wanted is None or name in query.wanted
+    others = set(agent.peers) - {agent.name}
+    wanted = [name for name in others if name in query.wanted]
+    return query.relays, NameBits.of(wanted).bits if len(wanted) < len(others) else b""
 
 
 @dataclass(eq=False)
