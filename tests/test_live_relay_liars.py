@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from frames import framed
-from node_cores import core, exchange, fold, lie, save
+from node_cores import core, exchange, fold, lie, live_through, save
 from relay_trio import Frames, Trio, known
 
-from colme import Reply
+from colme import Problem, Reply
 from colme.live.journal import unpack
 from colme.live.keys import Authority
 from colme.live.wire import (
@@ -155,3 +155,45 @@ def test_only_a_peer_itself_begins_another_life() -> None:
     assert exchange(d, trio.c, now=7.0)
     assert d.refused == {"relay: other life": 1}
     assert (known(d, "b").epoch, known(d, "b").count) == (0, 2)
+
+
+PROBLEM = Problem.gaussian([0.0, 1.0], class_sizes=[10, 10], sigma=0.5, seed=0)
+NAMES = [f"{n:02d}" for n in range(20)]
+
+
+def spoil(frames: Frames) -> Frames:
+    return [frame[:20] + bytes([frame[20] ^ 1]) + frame[21:] for frame in frames]
+
+
+def withhold(frames: Frames) -> Frames:
+    return []
+
+
+LIARS = {"03": spoil, "13": spoil, "07": withhold, "17": withhold}
+
+
+def mean_error(relays: int, liars: dict[str, Callable[[Frames], Frames]]) -> float:
+    """Return the error of those who relay honestly, after 60 steps, in two runs."""
+    errors = []
+    for seed in (1, 2):
+        fleet = {
+            name: core(name, life, relays=relays, max_agents=20, relay_filter=liars.get(name))
+            for life, name in enumerate(NAMES)
+        }
+        for one in fleet.values():
+            one.appear(*(name for name in NAMES if name != one.agent.name))
+        live_through(fleet, PROBLEM.draw(60, seed=seed)[0])
+        assert {reason for one in fleet.values() for reason in one.refused} <= {"relay: checksum"}
+        assert any(one.refused for one in fleet.values()) == bool(liars)
+        errors += [
+            abs(one.agent.estimate - mean)
+            for one, mean in zip(fleet.values(), PROBLEM.true_means, strict=True)
+            if one.agent.name not in LIARS
+        ]
+    return sum(errors) / len(errors)
+
+
+def test_a_fifth_that_withholds_or_spoils_what_it_relays_costs_little() -> None:
+    without, honest, disturbed = mean_error(0, {}), mean_error(4, {}), mean_error(4, LIARS)
+    assert disturbed < 1.1 * honest
+    assert disturbed < without
