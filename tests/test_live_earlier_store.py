@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hosts import living, until
 
+from colme import Agent
 from colme.live.host import _check_same
 from colme.live.settings import AgentSettings
 from colme.live.store import Store
@@ -64,6 +66,10 @@ MEMBERSHIP = {
 }
 
 
+def has_count(agent: Agent, n: int) -> bool:
+    return agent.count == n
+
+
 async def write_store(folder: Path) -> None:
     """Write the state of an agent as the earlier version did."""
     state = {"agent": json.dumps(AGENT), "membership": MEMBERSHIP}
@@ -79,7 +85,7 @@ def test_a_node_with_the_same_settings_goes_on_with_the_test_it_began_with(tmp_p
         for n in (18, 20):  # and once more, from what it writes itself
             async with living(tmp_path, "a", [0.25] * n, settings=SETTINGS) as node:
                 agent = node.core.agent
-                await until(lambda agent=agent, n=n: agent.count == n)
+                await until(partial(has_count, agent, n))
                 assert agent.algorithm.class_test.word == "joint"
                 assert agent.optimistic_class == {"a", "b"}
                 assert agent.estimate == pytest.approx(0.25, abs=0.05)
