@@ -146,6 +146,10 @@ def test_only_a_peer_itself_begins_another_life() -> None:
     assert known(trio.a, "b").epoch == 1
     assert trio.ask(now=2.0)  # c still holds the life before
     assert trio.a.refused == {"relay: old life": 1}
+    trio.relay = lambda _: [encode(WireReply(7, 2, Reply("b", 0.5, 9, epoch=2**53)))]
+    assert trio.ask(now=2.5)  # one epoch more than there are
+    assert trio.a.refused == {"relay: old life": 1, "relay: values": 1}
+    trio.relay = list
     d = core("d", relays=4)
     d.appear("b", "c")
     assert exchange(d, reborn, now=3.0)

@@ -75,7 +75,7 @@ class PeerReplies:
         bundle = unbundled(payload, relays)
         message = read_reply(bundle.own, peer, query, self.seal, self.context)
         total = self.membership.epoch_of(peer, message.life, message.reply.epoch)
-        self._check(replace(message.reply, epoch=total), now)
+        self._check(_in_epoch(message.reply, total), now)
         frames, news = {peer: bundle.own}, []
         if len(bundle.relayed) > relays:
             self.refuse(Refused("relay: too many", f"{peer!r} relayed {len(bundle.relayed)}"))
@@ -111,8 +111,7 @@ class PeerReplies:
     def _in_total_epochs(self, said: ReplyAccepted | RelayAccepted) -> Reply:
         """Return a reply with its epoch counted over all lives of its sender."""
         reply = said.reply
-        total = self.membership.epoch_of(reply.sender, said.life, reply.epoch)
-        return replace(reply, epoch=total)
+        return _in_epoch(reply, self.membership.epoch_of(reply.sender, said.life, reply.epoch))
 
     def _news_in(
         self, agent: Agent, frame: bytes, others: set[str], now: float
@@ -126,7 +125,7 @@ class PeerReplies:
         if peer in others:
             raise Refused("misdirected", f"{peer!r} speaks for itself, or was relayed before")
         total = self.membership.epoch_of_relayed(peer, claim.life, reply.epoch)
-        in_total = replace(reply, epoch=total)
+        in_total = _in_epoch(reply, total)
         if not agent.is_news(in_total):
             return None
         open_reply(frame, self.seal, self.context)
@@ -149,3 +148,11 @@ class PeerReplies:
             self.checks.check_rate(before, reply, now - then)
         if reply.sender in self._last:
             self.checks.check(self._last[reply.sender], reply, None)
+
+
+def _in_epoch(reply: Reply, epoch: int) -> Reply:
+    """Return a reply with another epoch, or raise Refused if there is no such epoch."""
+    try:
+        return replace(reply, epoch=epoch)
+    except ValueError as error:
+        raise Refused("values", str(error)) from None
