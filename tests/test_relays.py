@@ -39,17 +39,18 @@ LAPLACE = Algorithm("restricted-round-robin", "soft", "overlap")
 def test_relays_are_simulated_as_agents_relay(
     algorithm: str | Algorithm, relays: int, case: str
 ) -> None:
-    settings = {"sigma": 0.4, "delta": 0.05, "labels": PROBLEM.labels} | CASES[case]
-    fast = colme.simulate(SAMPLES, algorithm, relays=relays, **settings)
-    slow = colme.lockstep(SAMPLES, algorithm, relays=relays, **settings)
+    given: dict[str, Any] = {"sigma": 0.4, "delta": 0.05, "labels": PROBLEM.labels}
+    settings = given | CASES[case]
+    fast: Any = colme.simulate(SAMPLES, algorithm, relays=relays, **settings)
+    slow: Any = colme.lockstep(SAMPLES, algorithm, relays=relays, **settings)
     np.testing.assert_allclose(fast.estimates, slow.estimates, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(fast.class_counts, slow.class_counts)
 
 
 def test_other_tests_and_weights_can_relay_too() -> None:
     settings: dict[str, Any] = {"sigma": 0.4, "delta": 0.05, "relays": 2}
-    fast = colme.simulate(SAMPLES, LAPLACE, **settings)
-    slow = colme.lockstep(SAMPLES, LAPLACE, **settings)
+    fast: Any = colme.simulate(SAMPLES, LAPLACE, **settings)
+    slow: Any = colme.lockstep(SAMPLES, LAPLACE, **settings)
     np.testing.assert_allclose(fast.estimates, slow.estimates, rtol=0, atol=1e-12)
 
 

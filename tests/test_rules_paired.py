@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,7 +121,7 @@ def test_all_peers_may_be_excluded_and_the_agent_itself_never() -> None:
 
 
 def test_own_samples_test_what_is_remembered_only_where_pairs_cannot() -> None:
-    views = {"mean": [0.0, 1.0], "n_samples": [9.0, 50.0], "spread": [0.01] * 2}
+    views: dict[str, Any] = {"mean": [0.0, 1.0], "n_samples": [9.0, 50.0], "spread": [0.01] * 2}
     known = Row.blank(2, **views, variance=[0.25, 0.25])
     assert excluded_by_samples(CHOICE, 0, 2, known) == 0
     restarted = Row.blank(2, **views, variance=[0.25, 0.25], epoch=[1.0, 0.0])
@@ -159,7 +160,7 @@ def test_pairs_and_evidence_survive_a_restart_of_the_program() -> None:
     assert one.snapshot().evidence[1] > 0
 
 
-def lost_share(relays: int, sigma: float, **settings: object) -> tuple[int, int]:
+def lost_share(relays: int, sigma: float, **settings: Any) -> tuple[int, int]:
     """Return how many agents of one class ever exclude a classmate, and of how many."""
     problem = colme.Problem.gaussian([0.0], n_agents=20, sigma=0.5, seed=1)
     samples = problem.draw(400, 30, seed=12)
@@ -177,7 +178,7 @@ RATES = np.random.default_rng(7).poisson(np.linspace(0.2, 1.0, 20), (300, 20))
 
 @pytest.mark.parametrize("arrivals", [None, RATES], ids=["equal", "unequal rates"])
 @pytest.mark.parametrize("relays", [0, 4])
-def test_classmates_are_excluded_no_more_often_than_promised(relays: int, arrivals: object) -> None:
+def test_classmates_are_excluded_no_more_often_than_promised(relays: int, arrivals: Any) -> None:
     """In a run all 20 agents together may fail with probability 20 · 0.8 / 8 at most.
 
     That is above 1, so the level is that of one agent, 0.1, times 6: agents share their pairs, and
