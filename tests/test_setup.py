@@ -86,7 +86,7 @@ def test_an_empty_trajectory_has_room_for_what_the_record_asks() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"algorithm": "oracle"}, "knows the true classes: pass labels="),
+        ({"algorithm": "oracle"}, "know the true classes: pass labels="),
         ({"contacts": Contacts.everyone(3)}, "contacts are of 3 agents; there are 4"),
         ({"gossip": Gossip()}, "pass contacts="),
         ({"labels": [0, 1]}, r"one label for each of the 4 agents; received shape \(2,\)"),

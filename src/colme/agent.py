@@ -22,10 +22,9 @@ from colme.summary import View
 class Agent:
     """An agent that learns its own mean, with the help of peers that may share it.
 
-    Each step: `perceive` a sample, `choose_peer`, deliver the query to that peer's `answer`,
-    hand the reply to `receive`, read `estimate`.  How messages travel is up to you.  If replies
-    carry relays, the query is `query_to(peer)`, and what that peer's `relayed` returns is handed to
-    `receive` beside its reply.
+    Each step: `perceive` a sample, `choose_peer`, deliver the query to that peer's `answer` (and
+    `relayed`), hand the reply (and what it relays) to `receive`, read `estimate`.  How messages
+    travel is up to you.
 
     Parameters
     ----------
@@ -34,8 +33,7 @@ class Agent:
     sigma
         Sub-Gaussian scale of one sample; or give a bound.
     bound
-        How far the mean of the agent's stream may be off, from `colme.bounds`, at whatever risk:
-        the agent splits its own.
+        How far the mean of the agent's stream may be off, from `colme.bounds`, at any risk.
     delta
         Total risk of this agent's guarantees.
     max_agents
@@ -51,12 +49,10 @@ class Agent:
     classmates
         The true class, for algorithms that know it (``oracle``).
     room
-        How many agents, itself included, the agent remembers at a time; by default all it meets.
-        In a full row a newcomer replaces a peer that was excluded, or is unlikely to share the
-        agent's mean.
+        How many agents, itself included, it remembers at a time; by default all it meets.  In a
+        full row a newcomer replaces a peer that is excluded, or unlikely to share the mean.
     cap
-        The largest weight of a peer, in multiples of the agent's own count, 1 or more; by default
-        there is no limit.
+        The largest weight of a peer, in multiples of the agent's own count, 1 or more.
 
     Examples
     --------
@@ -72,6 +68,8 @@ class Agent:
     0.4
     >>> sorted(a.optimistic_class)
     ['a', 'b']
+    >>> Agent.restore(a.snapshot()).estimate == a.estimate
+    True
     """
 
     def __init__(
@@ -94,9 +92,8 @@ class Agent:
         self.name = name
         self.algorithm = resolve(algorithm, eta, within, relays)
         self.delta = _check.risk("delta", delta)
-        self.max_agents = max_agents
-        if max_agents is not None:
-            self.max_agents = _check.positive_int("max_agents", max_agents)
+        known = max_agents is not None
+        self.max_agents = _check.positive_int("max_agents", max_agents) if known else None
         self._budget = Budget(self.delta, self.max_agents)
         gamma = self._budget.gamma
         self.bound = choose_bound(self.algorithm.class_test, sigma, bound, gamma)
@@ -213,7 +210,7 @@ class Agent:
 
     def relayed(self, query: Query) -> tuple[Reply, ...]:
         """Return what others said last: as many summaries as the query asks for, or fewer."""
-        return self._memory.relayed(query) if query.relays else ()
+        return self._memory.relayed(query)
 
     def receive(self, reply: Reply, relayed: Iterable[Reply] = ()) -> bool:
         """Remember a peer's reply; return False for old news, or a newcomer to a full row.
@@ -225,13 +222,7 @@ class Agent:
         completed(reply, self.bound)  # refused before anything changes
         if not self.meet(reply.sender):
             return False
-        known = self._memory.replies[self._memory.index[reply.sender]]
-        if reply.epoch < known.epoch:
-            raise ValueError(
-                f"{reply.sender!r} is in epoch {known.epoch}, and its reply says {reply.epoch}: "
-                "drop it, or let a device that has lost its memory go on from a later epoch"
-            )
-        is_news = reply.epoch > known.epoch or reply.count >= known.count
+        is_news = self._memory.is_current(reply)
         if is_news:
             self._remember(reply)
         for other in relayed:
@@ -242,20 +233,12 @@ class Agent:
 
     def is_news(self, reply: Reply) -> bool:
         """Return whether a reply is about a peer in the row, and later than what is known of it."""
-        l = self._memory.index.get(reply.sender, self._memory.own)
-        known = self._memory.replies[l]
-        return l != self._memory.own and (reply.epoch, reply.count) > (known.epoch, known.count)
+        return self._memory.is_news(reply)
 
     def hasten(self, share: float) -> None:
         """Fit the model sooner from now on, by this share of a quarter of the time between fits.
 
-        A fit takes as long as many steps: agents of one process should not all fit at the same
-        step.  Snapshots leave it out.
-
-        Examples
-        --------
-        >>> agent = Agent("a", sigma=0.5, delta=0.01)
-        >>> agent.hasten(0.5)
+        Agents of one process should not all fit at the same step.  Snapshots leave it out.
         """
         self._estimator.refit_jitter = _check.share("share", share)
 
@@ -276,15 +259,7 @@ class Agent:
 
     @classmethod
     def restore(cls, snapshot: Snapshot) -> Self:
-        """Return an agent that goes on exactly where `snapshot` was taken.
-
-        Examples
-        --------
-        >>> agent = Agent("a", sigma=0.5, delta=0.01, max_agents=1)
-        >>> agent.perceive(0.3)
-        >>> Agent.restore(agent.snapshot()).estimate
-        0.3
-        """
+        """Return an agent that goes on exactly where `snapshot` was taken."""
         agent = cls(
             snapshot.name,
             bound=snapshot.bound,

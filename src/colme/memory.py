@@ -163,12 +163,30 @@ class Memory:
             rules.exclude(choice, len(self), row)
             rules.confirm_all(choice, self.own, len(self), row)
 
+    def is_current(self, reply: Reply) -> bool:
+        """Return whether a reply of a peer in the row is no older than what is known of it."""
+        known = self.replies[self.index[reply.sender]]
+        if reply.epoch < known.epoch:
+            raise ValueError(
+                f"{reply.sender!r} is in epoch {known.epoch}, and its reply says {reply.epoch}: "
+                "drop it, or let a device that has lost its memory go on from a later epoch"
+            )
+        return reply.epoch > known.epoch or reply.count >= known.count
+
+    def is_news(self, reply: Reply) -> bool:
+        """Return whether a reply is about a peer in the row, and later than what is known of it."""
+        l = self.index.get(reply.sender, self.own)
+        known = self.replies[l]
+        return l != self.own and (reply.epoch, reply.count) > (known.epoch, known.count)
+
     def wanted(self) -> frozenset[str]:
         """Return the names of the peers that the agent still wants to hear of."""
         return self.named(self.row.member) - {self._owner}
 
     def relayed(self, query: Query) -> tuple[Reply, ...]:
         """Return what others said last, of those that the query asks for."""
+        if not query.relays:
+            return ()
         others = {query.sender, self._owner}
         wanted = [
             name not in others and (query.wanted is None or name in query.wanted)

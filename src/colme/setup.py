@@ -105,9 +105,7 @@ class Setup:
         chosen = resolve(algorithm, eta, within, relays)  # type: ignore[arg-type]
         labels, delta = options.get("labels"), options.get("delta", 0.001)
         if labels is None and chosen.class_test == ClassTest.KNOWN:
-            raise ValueError(
-                "this algorithm knows the true classes: pass labels=..., one per agent"
-            )
+            raise ValueError("oracles know the true classes: pass labels=..., one per agent")
         contacts, gossip = options.get("contacts"), options.get("gossip")
         if contacts is not None and contacts.n_agents != n_agents:
             raise ValueError(f"contacts are of {contacts.n_agents} agents; there are {n_agents}")
@@ -195,11 +193,12 @@ class Setup:
             np.broadcast_to(np.array(scales), n_agents).copy(),
         )
         choice = Choice.of(self.algorithm, self.bounds[0].gamma, self.budget.n_peers)
-        n_threads = _check.threads(threads)
         # Where a reply carries as many samples as its reader has, no past is needed to pair them.
         in_step = in_step and all(bound.shares_columns for bound in self.bounds)
         length = 1 if in_step and not choice.relays else PAST_LENGTH
-        return Plan(choice, agents, self.longest_row, self.by_model, blocks, n_threads, length)
+        return Plan(
+            choice, agents, self.longest_row, self.by_model, blocks, _check.threads(threads), length
+        )
 
 
 def _bound_of_each(

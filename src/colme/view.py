@@ -70,7 +70,7 @@ UNHEARD: View[float] = View()
 
 @compiled
 def view_at(views: View[Any], index: Any) -> View[float]:
-    """Return one view: of entry l of a row, or of (agent, time) of a run.
+    """Return one view: of entry l of a row, or of (agent, time) of a run; or columns of an agent.
 
     Examples
     --------

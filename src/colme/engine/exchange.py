@@ -78,23 +78,6 @@ class Mail(NamedTuple):
 
 
 @compiled
-def _slices(views: View[Any], a: int) -> View[Any]:
-    """Return the columns that belong to one agent."""
-    return View(
-        views.mean[a],
-        views.n_samples[a],
-        views.radius[a],
-        views.precision[a],
-        views.spread[a],
-        views.slope[a],
-        views.offset[a],
-        views.squares[a],
-        views.epoch[a],
-        views.variance[a],
-    )
-
-
-@compiled
 def row_of(fleet: Any, a: int) -> Row:
     """Return the row of one agent.
 
@@ -104,8 +87,9 @@ def row_of(fleet: Any, a: int) -> Row:
     (16,)
     """
     row = fleet.row
+    views: Any = view_at(row.views, a)  # of columns [agent, entry], those of one agent
     return Row(
-        _slices(row.views, a),
+        views,
         row.member[a],
         row.confirmed[a],
         row.evidence[a],
@@ -241,7 +225,7 @@ def _learn(
             set_view(mail.views, (a, n_news), news)
             n_news += 1
     if model is not None:
-        update_peers(n_news, mail.entries[a], _slices(mail.views, a), row, model, scratch)
+        update_peers(n_news, mail.entries[a], view_at(mail.views, a), row, model, scratch)
     else:
         for i in range(n_news):
             set_view(row.views, mail.entries[a, i], view_at(mail.views, (a, i)))

@@ -24,7 +24,7 @@ that counts that grow by any smaller batch have places of their own."""
 PAIRED_SHARE = 0.9
 """The share of a peer's risk that the paired test has.  The rest pays for the joint test, which
 takes over where counts cannot be paired; it then needs 2.3 nats more, the paired test 0.1."""
-_PAIRED_PRICE, _JOINT_PRICE = -math.log(PAIRED_SHARE), -math.log(1.0 - PAIRED_SHARE)
+PAIRED_PRICE, JOINT_PRICE = -math.log(PAIRED_SHARE), -math.log(1.0 - PAIRED_SHARE)
 
 
 class Past(NamedTuple):
@@ -114,7 +114,7 @@ def paired_evidence(choice: Choice, own: View[float], past: Past, peer: View[flo
     gap = gap if gap > 0.0 else 0.0
     shift = n * gap
     spread = 2.0 * (own.variance + peer.variance) * (n + choice.prior)
-    return shift * shift / spread - 0.5 * math.log1p(n / choice.prior) - _PAIRED_PRICE
+    return shift * shift / spread - 0.5 * math.log1p(n / choice.prior) - PAIRED_PRICE
 
 
 @compiled
@@ -154,7 +154,7 @@ def _joint_evidence(choice: Choice, own: View[float], peer: View[float]) -> floa
     found -= own.offset + peer.offset
     if choice.relays > 0 and found > 0.0:
         found -= math.log1p(found)
-    return found - _JOINT_PRICE if own.variance + peer.variance < math.inf else found
+    return found - JOINT_PRICE if own.variance + peer.variance < math.inf else found
 
 
 @compiled

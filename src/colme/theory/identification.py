@@ -1,7 +1,7 @@
 """When an agent knows its class: the others ruled out, or classmates shown to be near.
 
 Lives here: the threshold of each class test, how many samples it takes to separate two means, and
-Theorems 1, 3, J and S.  Must not know estimates.
+Theorems 1, 3, J, P and S.  Must not know estimates.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from colme import _check
 from colme.algorithm import ClassTest
 from colme.bounds.counted import first_below
+from colme.rules.paired import JOINT_PRICE, PAIRED_PRICE
 from colme.theory.situation import Situation, Times, class_sizes, margins
 
 _FOREVER = 2**62
@@ -30,14 +31,15 @@ def threshold(situation: Situation, n_a: int, n_l: int) -> float:
     --------
     >>> [
     ...     round(threshold(Situation([0.0, 1.0], 0.5, 0.1, class_test=test), 100, 100), 3)
-    ...     for test in ("overlap", "joint")
+    ...     for test in ("overlap", "joint", "paired")
     ... ]
-    [0.386, 0.324]
+    [0.386, 0.324, 0.316]
 
     Notes
     -----
     Overlap: β(n_a) + β(n_l) (Definition 3, Lemma 1).  Joint: √(2 (q_a + q_l) (ln(1/γ) + c_a + c_l))
-    with spreads q and offsets c of the evidence (Lemma J).
+    with spreads q and offsets c of the evidence (Lemma J).  Paired, for equal counts:
+    √(4 q (ln(1/γ) + c + ln(1/0.9))) (Lemma P); otherwise as joint, at a tenth of the risk.
     """
     return _thresholds(situation)(n_a, n_l)
 
@@ -50,14 +52,21 @@ def _thresholds(situation: Situation) -> Callable[[int, int], float]:
     def overlap(n_a: int, n_l: int) -> float:
         return bound.radius(n_a) + bound.radius(n_l)
 
-    def joint(n_a: int, n_l: int) -> float:
+    def joint(n_a: int, n_l: int, price: float = 0.0) -> float:
         if 0 in (n_a, n_l):
             return math.inf
         spread_a, _, offset_a = bound.shape(n_a)
         spread_l, _, offset_l = bound.shape(n_l)
-        return math.sqrt(2 * (spread_a + spread_l) * (log_risk + offset_a + offset_l))
+        return math.sqrt(2 * (spread_a + spread_l) * (log_risk + offset_a + offset_l + price))
 
-    return joint if situation.class_test == ClassTest.JOINT else overlap
+    def paired(n_a: int, n_l: int) -> float:
+        if n_a != n_l or n_a == 0:
+            return joint(n_a, n_l, JOINT_PRICE)
+        spread, _, offset = bound.shape(n_a)
+        return math.sqrt(4 * spread * (log_risk + offset + PAIRED_PRICE))
+
+    tests = {ClassTest.OVERLAP: overlap, ClassTest.JOINT: joint, ClassTest.PAIRED: paired}
+    return tests[ClassTest.of(situation.class_test)]
 
 
 def _even_threshold(situation: Situation) -> Callable[[float], float]:
@@ -162,6 +171,6 @@ def shown_times(situation: Situation, gap: float) -> Times:
     shown = situation.steps(_samples_to_separate(situation, gap - situation.eta))
     first = np.full(situation.n_agents, shown, np.int64)
     times = first + situation.n_agents - 1
-    if situation.class_test == ClassTest.JOINT:  # with overlap, an outsider may come back
+    if ClassTest.of(situation.class_test).is_final:  # with overlap, an outsider may come back
         times -= _dropped(situation, first)
     return np.where(class_sizes(situation) > 1, times, 0)

@@ -71,8 +71,8 @@ class Situation:
         class_test = ClassTest.of(self.class_test)
         if class_test == ClassTest.KNOWN:
             raise ValueError(
-                "class_test must be one of overlap, joint, since a class known from the start "
-                f"takes no time to find; received {self.class_test!r}"
+                "class_test must be one of overlap, joint, paired, since a class known from the "
+                f"start takes no time to find; received {self.class_test!r}"
             )
         if _check.positive_int("batch", self.batch) > LARGEST_BATCH:
             raise ValueError(f"batch must be at most {LARGEST_BATCH}; received {self.batch}")

@@ -29,7 +29,8 @@ def plan(
 ) -> dict[str, Any]:
     """Return all times for each class as plain values; None stands for an infinite threshold.
 
-    The times are the paper's; those of the joint test are under ``joint``, in the same layout.
+    The times are the paper's; those of the joint and of the paired test are under ``joint`` and
+    ``paired``, in the same layout.
     Times are in steps, each with `batch` samples and one query; ``n_star`` is in samples.
 
     Examples
@@ -43,11 +44,11 @@ def plan(
     """
     sizes = _check.class_sizes(class_sizes, len(class_means))
     means = np.repeat(np.asarray(class_means, np.float64), sizes)
-    overlap, joint = (
+    overlap, joint, paired = (
         _plan(class_means, sizes, Situation(means, sigma, delta, eta, test, batch), epsilons)
-        for test in (ClassTest.OVERLAP, ClassTest.JOINT)
+        for test in (ClassTest.OVERLAP, ClassTest.JOINT, ClassTest.PAIRED)
     )
-    return overlap | {"joint": joint}
+    return overlap | {"joint": joint, "paired": paired}
 
 
 def _plan(
