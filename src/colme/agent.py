@@ -92,8 +92,8 @@ class Agent:
         self.name = name
         self.algorithm = resolve(algorithm, eta, within, relays)
         self.delta = _check.risk("delta", delta)
-        known = max_agents is not None
-        self.max_agents = _check.positive_int("max_agents", max_agents) if known else None
+        most = max_agents
+        self.max_agents = None if most is None else _check.positive_int("max_agents", most)
         self._budget = Budget(self.delta, self.max_agents)
         gamma = self._budget.gamma
         self.bound = choose_bound(self.algorithm.class_test, sigma, bound, gamma)

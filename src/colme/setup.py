@@ -176,13 +176,9 @@ class Setup:
     def plan(
         self, blocks: Sequence[tuple[int, int]], threads: int | None, *, in_step: bool = True
     ) -> Plan:
-        """Return what the engine is to do in these blocks of time.
-
-        `in_step` says that as many samples reach all agents at every step.
-        """
-        nobody = np.empty(0, np.int64)
+        """Return what to do in these blocks; `in_step`: all agents have equally many samples."""
+        n_agents, nobody = self.labels.size, np.empty(0, np.int64)
         nobody.setflags(write=False)  # as contacts are: one type of array, one compilation
-        n_agents = self.labels.size
         revisits = [[bound.revisit_in(0), bound.revisit_in(1)] for bound in self.bounds]
         scales = [bound.scale for bound in self.bounds]
         agents = Agents(
