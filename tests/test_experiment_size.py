@@ -183,7 +183,7 @@ def test_windows_and_graphs_take_what_they_keep() -> None:
     plain = Experiment.make(crowd).size()
     window = Experiment.make(crowd | {"drift": {"window": 500}}).size()
     assert window.bytes - plain.bytes > 100_000 * 32 * 500
-    assert (plain.bytes_per_view, window.bytes_per_view) == (16, 64)
+    assert (plain.bytes_per_view, window.bytes_per_view) == (16, 72)
     far = (METHODS["b-colme"],)
     graph: dict[str, Any] = {"n_agents": 100_000, "horizon": 5000, "longest_row": 17}
     graph["methods"] = far

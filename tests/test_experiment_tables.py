@@ -24,6 +24,7 @@ USUAL = {
     ClassTest.OVERLAP: {"kind": "laplace"},
     ClassTest.KNOWN: {"kind": "laplace"},
     ClassTest.JOINT: {"kind": "normal-mixture"},
+    ClassTest.PAIRED: {"kind": "normal-mixture"},
 }
 ALL: dict[str, dict[str, Any]] = {
     "batch": {"arrivals": {"batch": 1}},

@@ -93,7 +93,8 @@ def test_what_a_peer_says_of_its_count_and_its_noise_buys_it_nothing(
 def test_who_is_far_away_has_no_say_at_all(row: Row, off: float, sign: int, count: int) -> None:
     n = len(row.views.mean)
     views: View[Numbers] = View(*([*values, values[0]] for values in row.views))
-    joined = Row.blank(n + 1)._replace(views=views)
+    flags = [*row.member, True], [*row.confirmed, True]
+    joined = Row.blank(n + 1, *flags)._replace(views=views)
     views.mean[n], views.n_samples[n] = sign * off * 10, float(count)
     scale = math.sqrt(row.views.squares[0] / (row.views.n_samples[0] - 1))
     if off * 10 - 1 > 3 * scale * math.sqrt(1 + math.log(1 + row.views.n_samples[0])):

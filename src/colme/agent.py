@@ -106,7 +106,7 @@ class Agent:
         self._memory = Memory(name, names, self.max_agents, self._choice, classmates, self.room)
         self._estimator = Estimator(self._choice, self._memory, self.bound.scale, cap)
         self.cap = self._estimator.cap
-        self._turn = rules.first_turn(self._choice, self._memory.own)
+        self._turn = rules.first_turn(self._choice, self._memory.own, len(names))
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, count={self.count}, estimate={self.estimate:.6g})"

@@ -52,8 +52,8 @@ class QueryStrategy(Word):
     ROUND_ROBIN = 1
     RESTRICTED_ROUND_ROBIN = 2
     STALEST = 3
-    """Restricted, begun after one's own place, so that at first all ask different peers; and of the
-    next eight, the one not heard of for longest."""
+    """Restricted, begun at a place of one's own, so that all ask different peers; and of the next
+    eight, the one not heard of for longest."""
 
 
 class ClassTest(Word):

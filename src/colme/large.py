@@ -55,7 +55,7 @@ class Cost:
     --------
     >>> cost = Cost(1_000_000, longest_row=16, horizon=1000, n_classes=2, by_model=True)
     >>> cost.block, round(cost.bytes_in_blocks / 1e9, 1)
-    (67, 4.0)
+    (67, 4.5)
     >>> everyone = Cost(10_000, longest_row=10_000, horizon=2000, n_classes=2)
     >>> everyone.block, round(everyone.bytes_in_blocks / 1e9, 1)
     (2000, 0.3)

@@ -83,6 +83,7 @@ def row_of(fleet: Any, a: int) -> Row:
 
     Examples
     --------
+    >>> from colme.engine import Workspace
     >>> row_of(Workspace.of_all(2, longest_row=3, n_classes=1), 1).views.mean.shape
     (16,)
     """

@@ -76,7 +76,7 @@ def begin(
     forget_past(past)
     if model is not None:
         reset(model)
-    turn = first_turn(choice, own)
+    turn = first_turn(choice, own, n)
     # The first class is new, and so counts as one change.
     return Bookmark(own, n, turn.cursor, -1, 0, agents.revisits[a, 0], 1, 0, 0.0, 0.0)
 

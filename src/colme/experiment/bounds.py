@@ -231,7 +231,7 @@ def bytes_of(bound: BoundSpec | None, drift: DriftSpec | None) -> dict[str, int]
     Examples
     --------
     >>> bytes_of(None, DriftSpec(window=100))
-    {'bytes_per_view': 64, 'bytes_per_stream': 3600}
+    {'bytes_per_view': 72, 'bytes_per_stream': 3600}
     """
     kind: Any = Counted if bound is None else BOUND_KINDS[bound.kind]
     if drift is None and issubclass(kind, Counted):

@@ -15,6 +15,8 @@ from colme.summary import View, view_at
 
 _FEW = 8
 """Of this many peers in turn, the one not heard of for longest is asked."""
+_STRIDE = 89
+"""Agents that stand next to each other begin their rounds this far apart."""
 _FAR = 9.0
 """Peers more than 3 standard errors away are far: squared."""
 
@@ -43,16 +45,19 @@ class Turn(NamedTuple):
 
 
 @compiled
-def first_turn(choice: Choice, own: int) -> Turn:
-    """Return where an agent with that entry of its own begins its round of queries.
+def first_turn(choice: Choice, own: int, n: int) -> Turn:
+    """Return where an agent with that entry of its own, of n, begins its round of queries.
+
+    Agents that begin at different places have different news for each other.  The places are
+    scattered: neighbours in a row are often alike, and first news should not be of them alone.
 
     Examples
     --------
     >>> choice = Choice(QueryStrategy.STALEST, 0, 0, 0.0, 1.0)
-    >>> first_turn(choice, own=7).cursor
-    7
+    >>> [first_turn(choice, own, n=200).cursor for own in (0, 1, 2, 3)]
+    [0, 89, 178, 67]
     """
-    return Turn(own if choice.query == QueryStrategy.STALEST else -1, -1, 0)
+    return Turn(own * _STRIDE % n if choice.query == QueryStrategy.STALEST else -1, -1, 0)
 
 
 @compiled

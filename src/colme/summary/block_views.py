@@ -252,7 +252,7 @@ def bytes_per_view(bounds: Bound | Sequence[Bound], *, with_squares: bool) -> in
     >>> bytes_per_view(Laplace(0.5, 0.05), with_squares=True)
     16
     >>> bytes_per_view(Windowed(Laplace(0.5, 0.05), length=10), with_squares=True)
-    64
+    72
     """
     each = bounds if isinstance(bounds, Sequence) else (bounds,)
     if each[0].shares_columns and all(bound == each[0] for bound in each):
