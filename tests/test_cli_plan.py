@@ -31,8 +31,9 @@ def test_plan_prints_the_exact_times_of_the_three_class_problem(
     }
     assert plan["epsilon_threshold"] == min(row["epsilon_threshold"] for row in plan["classes"])
     assert plan["risk"] == {"zeta": 0.000125, "tau": 0.00025}
-    joint = plan.pop("joint")
-    assert joint.keys() == plan.keys()
+    joint, paired = plan.pop("joint"), plan.pop("paired")
+    assert joint.keys() == paired.keys() == plan.keys()
+    assert [row["zeta"] for row in paired["classes"]] == [1803, 1803, 555]
     assert [row["zeta"] for row in joint["classes"]] == [2004, 2004, 587]
     assert joint["tau_model"] == {"0.1": 3357, "0.01": 379819}
     assert joint["classes"][0] == {
@@ -67,6 +68,8 @@ def test_plan_shows_the_paper_above_the_joint_test_and_cuts_no_number(
     above = ["0.2", "67", "paper", "3813", "3813", "885", "47", "3813", "100217", "1529"]
     below = ["joint", "2004", "2070", "828", "46", "2070", "91418", "1398"]
     assert rows[rows.index(above) + 1] == below
+    sharpest = ["paired", "1803", "1869", "828", "46", "1869", "91418", "1398"]
+    assert rows[rows.index(above) + 2] == sharpest
 
 
 def test_plan_in_batches_counts_steps_in_json_and_both_for_people(

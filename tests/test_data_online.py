@@ -88,12 +88,13 @@ def test_a_longer_run_agrees_to_the_end_in_estimates_and_classes() -> None:
 def test_values_in_any_order_give_what_plain_agents_give(order: list[int], seed: int) -> None:
     """The agents by hand know a newcomer as soon as it has a value, and everybody asks in order."""
     values = np.random.default_rng(seed).normal(np.array(order) % 2 * 3.0, 0.5)
-    means = OnlineMeans(sigma=0.5, max_agents=5)
+    means = OnlineMeans(IN_ORDER["sharp"], sigma=0.5, max_agents=5)
     fleet: dict[str, Agent] = {}
     for a, value in zip(order, values, strict=True):
         means.learn_one(f"agent {a}", value)
         if str(a) not in fleet:
-            newcomer = Agent(str(a), sigma=0.5, delta=0.05, max_agents=5, peers=[*fleet, str(a)])
+            given: dict[str, Any] = {"algorithm": IN_ORDER["sharp"], "max_agents": 5}
+            newcomer = Agent(str(a), sigma=0.5, delta=0.05, peers=[*fleet, str(a)], **given)
             for known in fleet.values():
                 known.meet(str(a))
             fleet[str(a)] = newcomer

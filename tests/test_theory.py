@@ -244,7 +244,7 @@ def test_model_time_is_when_two_radii_fit() -> None:
         ({"batch": 0}, "batch must be at least 1; received 0"),
         ({"batch": 2.5}, "batch must be a whole number; received 2.5"),
         ({"batch": 10**10}, "batch must be at most 1000000000; received 10000000000"),
-        ({"class_test": "known"}, "one of overlap, joint, since .*; received 'known'"),
+        ({"class_test": "known"}, "one of overlap, joint, paired, since .*; received 'known'"),
         ({"class_test": "magic"}, "ClassTest must be one of .*; received 'magic'"),
     ],
 )
