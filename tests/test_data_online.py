@@ -44,7 +44,7 @@ def predictions(means: OnlineMeans, names: Iterable[Any]) -> list[float]:
 # In a row to which peers are added one by one an agent's own place is another, and so is where the
 # stalest peer is looked for first: here all ask in the order of the row.
 IN_ORDER = {
-    name: replace(preset, query="restricted-round-robin")
+    name: replace(preset, query=QueryStrategy.RESTRICTED_ROUND_ROBIN)
     if preset.query == QueryStrategy.STALEST
     else preset
     for name, preset in ALGORITHMS.items()
