@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -221,3 +222,22 @@ def test_one_store_at_a_time_has_a_folder(tmp_path: Path) -> None:
             Store(tmp_path, "garden")
         run(store.append("ada", b"one"))
     assert past_of(tmp_path).events == (b"one",)
+
+
+def test_a_write_that_comes_while_the_thread_ends_is_not_forgotten(tmp_path: Path) -> None:
+    """Threads change places all the time here: between any two looks at what waits."""
+
+    async def write(store: Store, agent: str) -> None:
+        for i in range(150):
+            await asyncio.wait_for(store.append(agent, f"{i}".encode()), timeout=20)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with opened(tmp_path) as store:
+            for agent in ("ada", "bob", "cid"):
+                store.register(agent)
+            run(*(write(store, agent) for agent in ("ada", "bob", "cid")))
+            assert store.journal_length("ada") == 150
+    finally:
+        sys.setswitchinterval(before)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -97,7 +98,7 @@ class Store:
             raise
         self._journals: dict[str, AgentJournal] = {}
         self._waiting: deque[_Write] = deque()
-        self._is_working = False
+        self._is_working, self._lock = False, threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="colme-store")
         self._end: Future[None] | None = None
 
@@ -158,23 +159,21 @@ class Store:
         journal = self._journals[agent]
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         change = (entries, None) if role == "event" else ((), entries[0])
-        self._waiting.append(_Write(journal, *change, n_known=journal.n_known, done=done))
-        if not self._is_working:
-            self._is_working = True
+        with self._lock:
+            self._waiting.append(_Write(journal, *change, n_known=journal.n_known, done=done))
+            is_idle, self._is_working = not self._is_working, True
+        if is_idle:
             self._thread.submit(self._work)
         return done
 
     # From here on everything runs in the thread that writes.
 
     def _work(self) -> None:
-        while self._waiting:
-            late: list[_Write] = []
-            informed: list[_Write] = []
-            while self._waiting:
-                write = self._waiting.popleft()
-                # What an agent began before it knew of a failure fails too: a checkpoint among it
-                # would include the events that are about to be written again.
-                (informed if write.n_known == write.journal.n_failed else late).append(write)
+        while writes := self._next_writes():
+            # What an agent began before it knew of a failure fails too: a checkpoint among it would
+            # include the events that are about to be written again.
+            informed = [write for write in writes if write.n_known == write.journal.n_failed]
+            late = [write for write in writes if write.n_known != write.journal.n_failed]
             self._settle(late, OSError("an earlier write of the same agent failed"))
             try:
                 self._tables.write(informed)
@@ -187,8 +186,14 @@ class Store:
                 self._settle(informed, None)
             if self._tables.n_excess > 0:
                 self._tables.sweep()
-            # One more look follows: it sees what came meanwhile, or that starts the thread again.
-            self._is_working = bool(self._waiting)
+
+    def _next_writes(self) -> list[_Write]:
+        """Return all that waits; if nothing does, the next write starts the thread again."""
+        with self._lock:
+            writes = list(self._waiting)
+            self._waiting.clear()
+            self._is_working = bool(writes)
+        return writes
 
     def _settle(self, writes: Sequence[_Write], error: Exception | None) -> None:
         """Let the authors of writes know, each in its own event loop, with one call per loop."""
