@@ -143,9 +143,10 @@ def test_cores_relay_what_plain_agents_relay() -> None:
     samples = PROBLEM.draw(20, seed=3)[0]
     fleet = fleet_of(NAMES, relays=4, max_agents=16)
     live_through(fleet, samples)
+    rounds = [[*NAMES[i:], *NAMES[:i]] for i in range(len(NAMES))]  # each from its own name on
     agents = {
-        name: Agent(name, sigma=0.5, delta=0.01, max_agents=16, relays=4, peers=NAMES)
-        for name in NAMES
+        row[0]: Agent(row[0], sigma=0.5, delta=0.01, max_agents=16, relays=4, peers=row)
+        for row in rounds
     }
     for row in samples.tolist():
         for agent, sample in zip(agents.values(), row, strict=True):
