@@ -161,7 +161,7 @@ def test_pairs_and_evidence_survive_a_restart_of_the_program() -> None:
 
 
 def lost_share(relays: int, sigma: float, **settings: Any) -> tuple[int, int]:
-    """Return how many agents of one class ever exclude a classmate, and of how many."""
+    """Return in how many runs one agent excludes a classmate, and of how many."""
     problem = colme.Problem.gaussian([0.0], n_agents=20, sigma=0.5, seed=1)
     samples = problem.draw(400, 30, seed=12)
     record = colme.Record(estimates=False, every=1)
@@ -170,7 +170,7 @@ def lost_share(relays: int, sigma: float, **settings: Any) -> tuple[int, int]:
     )
     assert trajectory.class_counts is not None
     lost = trajectory.class_counts[..., 0].min(axis=1) < 20
-    return int(lost.any(axis=1).sum()), len(lost)
+    return int(lost[:, -1].sum()), len(lost)
 
 
 RATES = np.random.default_rng(7).poisson(np.linspace(0.2, 1.0, 20), (300, 20))
@@ -179,15 +179,14 @@ RATES = np.random.default_rng(7).poisson(np.linspace(0.2, 1.0, 20), (300, 20))
 @pytest.mark.parametrize("arrivals", [None, RATES], ids=["equal", "unequal rates"])
 @pytest.mark.parametrize("relays", [0, 4])
 def test_classmates_are_excluded_no_more_often_than_promised(relays: int, arrivals: Any) -> None:
-    """In a run all 20 agents together may fail with probability 20 · 0.8 / 8 at most.
+    """One agent may fail with probability 0.8 / 8, and runs are independent: an exact test.
 
-    That is above 1, so the level is that of one agent, 0.1, times 6: agents share their pairs, and
-    far fewer runs than that have any false exclusion.  A test at a third of the noise fails.
+    At a third of the noise it fails.
     """
     n_lost, n = lost_share(relays, 0.5, arrivals=arrivals)
-    assert binom.sf(n_lost - 1, n, 0.6) > 1e-6
+    assert binom.sf(n_lost - 1, n, 0.1) > 1e-6
     weak, n = lost_share(relays, 0.17, arrivals=arrivals)
-    assert binom.sf(weak - 1, n, 0.6) < 1e-6
+    assert binom.sf(weak - 1, n, 0.1) < 1e-6
 
 
 def test_a_relayer_that_shows_only_what_looks_worst_gains_nothing() -> None:
